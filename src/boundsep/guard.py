@@ -1,0 +1,72 @@
+"""What keeps a burst, a dropout or a change of scale from undoing what was learnt.
+
+A stream of bounded signals has a bounded power, so two numbers guard it:
+
+* the *peak* power seen lately: a sample far above it is scaled down before anything learns from it;
+* the *level*, the mean logarithm of the power: when it has moved by more than a factor of four in
+  amplitude, and stays there, the network is rescaled to it. The network's equations allow that exactly:
+  with ``x -> s x``, ``W -> s W`` and ``D -> s^2 D`` its outputs do not change.
+
+On a stream of steady scale neither acts, and the rules of the paper hold to the letter. All of it lives in
+one float vector, which also carries the counts that tell a user how it went.
+"""
+
+import math
+from typing import Final
+
+from boundsep._compile import kernel
+from boundsep._types import Vector
+
+# Where each number stands in the vector.
+HEARD: Final = 0  # samples that were not silent
+PEAK: Final = 1  # the largest mean square of a sample seen lately
+FAST: Final = 2  # mean log power over 1/forgetting samples
+SLOW: Final = 3  # ... and over 16 times as many
+LEVEL: Final = 4  # the log power that the network is scaled to
+RETRY: Final = 5  # samples until the inverse of M is tried again; 0: the inverse is good
+SILENT: Final = 6  # counts from here on
+LIMITED: Final = 7
+RESCALED: Final = 8
+REPAIRED: Final = 9
+CLIPPED: Final = 10
+SWEEPS: Final = 11
+PEAK_INPUT: Final = 12  # largest input to the clip, in units of its limit, since last read
+LENGTH: Final = 13
+
+WARM_UP: Final = 64  # this many samples pass unlimited: the peak is not known before
+HEADROOM: Final = 2.25  # a sample may exceed the peak power by this factor (1.5 in amplitude)
+GROWTH: Final = 1.014  # each limited sample lifts the peak: a new scale is reached in time, a burst is not
+RELEASE: Final = 1.0 / 4096.0  # the peak forgets a burst that it was lifted by
+PRIOR: Final = 10.0  # the level starts as if it had been seen for so many samples
+SLOWER: Final = 1.0 / 16.0
+DEPARTURE: Final = 2.0 * math.log(4.0)  # in log power
+
+
+@kernel
+def limit(power: float, guard: Vector) -> float:
+    """Return the factor (at most 1) by which a sample of this mean square is scaled; note its peak."""
+    guard[HEARD] += 1.0
+    ceiling = HEADROOM * guard[PEAK]
+    if guard[HEARD] <= WARM_UP or power <= ceiling:
+        guard[PEAK] = max(power, guard[PEAK] * (1.0 - RELEASE))
+        return 1.0
+    guard[PEAK] *= GROWTH
+    guard[LIMITED] += 1.0
+    return math.sqrt(ceiling / power)
+
+
+@kernel
+def rescale(power: float, guard: Vector, forgetting: float) -> float:
+    """Follow the level; return the factor by which the network's input scale has changed for good, or 1."""
+    seen = 1.0 / (guard[HEARD] + PRIOR)
+    logarithm = min(max(math.log(power), -80.0), 80.0)
+    guard[FAST] += max(forgetting, seen) * (logarithm - guard[FAST])
+    guard[SLOW] += max(forgetting * SLOWER, seen) * (logarithm - guard[SLOW])
+    departure = guard[SLOW] - guard[LEVEL]
+    if abs(departure) <= DEPARTURE:
+        return 1.0
+    factor = math.exp(0.5 * (guard[FAST] - guard[LEVEL]))
+    guard[LEVEL] = guard[FAST]
+    guard[SLOW] = guard[FAST]
+    guard[RESCALED] += 1.0
+    return factor

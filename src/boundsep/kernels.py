@@ -1,0 +1,269 @@
+"""The network's compiled twins of ``rules.py``, and the one loop over samples.
+
+Arrays and scalars in, nothing out: everything is updated in place, nothing is allocated, nothing raises.
+Inside, the outputs are ``z = D y``: the settled state then solves a bound-constrained quadratic programme
+with the matrix M alone, ``min z'Mz/2 - a'z`` with ``lower D_i <= z_i <= upper D_i`` and the drive ``a = W x``.
+"""
+
+import math
+from typing import Final
+
+from boundsep import guard as g
+from boundsep._compile import kernel
+from boundsep._types import Matrix, Vector
+
+# Where each number stands in ``rates``.
+FORGETTING: Final = 0
+GAIN_STEP: Final = 1
+GAIN_LEAK: Final = 2
+THRESHOLD: Final = 3
+LOWER: Final = 4
+UPPER: Final = 5
+RATES: Final = 6
+
+TOLERANCE: Final = 1e-6  # a settled output may be off by this much of the limit
+MOST_SWEEPS: Final = 50
+EULER_STEP: Final = 0.2
+MOST_EULER_STEPS: Final = 1000
+SOUND: Final = 1e-8  # relative error of one row of M P = I that is still taken for rounding
+SCRATCH: Final = 5  # vectors in ``work``
+
+
+@kernel
+def settle_descent(
+    a: Vector, z: Vector, push: Vector, P: Matrix, D: Vector, lower: float, upper: float
+) -> int:
+    """Settle from the unclipped state ``P a`` by descent on the multipliers of the bounds it breaks."""
+    d = z.shape[0]
+    for i in range(d):
+        state = 0.0
+        for j in range(d):
+            state += P[i, j] * a[j]
+        z[i] = state
+        push[i] = 0.0
+    sweeps = 0
+    moved = math.inf
+    while moved > TOLERANCE and sweeps < MOST_SWEEPS:
+        moved = 0.0
+        sweeps += 1
+        for i in range(d):
+            # Where would z_i stand if its own bound did not push?
+            free = z[i] + P[i, i] * push[i]
+            wanted = (free - min(max(free, lower * D[i]), upper * D[i])) / P[i, i]
+            change = wanted - push[i]
+            motion = abs(change) * P[i, i] / D[i]
+            if motion > TOLERANCE:
+                push[i] = wanted
+                for j in range(d):
+                    z[j] -= P[i, j] * change
+                moved = max(moved, motion)
+    return sweeps
+
+
+@kernel
+def settle_sweeping(
+    a: Vector,
+    z: Vector,
+    residual: Vector,
+    M: Matrix,
+    D: Vector,
+    threshold: float,
+    lower: float,
+    upper: float,
+) -> int:
+    """Settle from rest by Gauss-Seidel sweeps: each neuron in turn takes its best value, given the others."""
+    d = z.shape[0]
+    for i in range(d):
+        z[i] = 0.0
+        residual[i] = a[i]
+    sweeps = 0
+    moved = math.inf
+    while moved > TOLERANCE and sweeps < MOST_SWEEPS:
+        moved = 0.0
+        sweeps += 1
+        for i in range(d):
+            if M[i, i] <= 0.0:
+                continue
+            free = z[i] + residual[i] / M[i, i]
+            shrunk = math.copysign(max(abs(free) - threshold * D[i], 0.0), free)
+            change = min(max(shrunk, lower * D[i]), upper * D[i]) - z[i]
+            if change != 0.0:
+                z[i] += change
+                for j in range(d):
+                    residual[j] -= M[i, j] * change
+                moved = max(moved, abs(change) / D[i])
+    return sweeps
+
+
+@kernel
+def settle_euler(
+    a: Vector,
+    z: Vector,
+    u: Vector,
+    M: Matrix,
+    D: Vector,
+    threshold: float,
+    lower: float,
+    upper: float,
+) -> int:
+    """Integrate the differential equation, Eq. (17), to rest with Euler steps; ``u`` ends as a residual."""
+    d = z.shape[0]
+    for i in range(d):
+        u[i] = 0.0
+        z[i] = 0.0
+    steps = 0
+    moved = math.inf
+    while moved > TOLERANCE and steps < MOST_EULER_STEPS:
+        moved = 0.0
+        steps += 1
+        for i in range(d):
+            lateral = 0.0
+            for j in range(d):
+                lateral += M[i, j] * z[j]
+            flow = a[i] - u[i] - (lateral - M[i, i] * z[i])
+            u[i] += EULER_STEP * flow
+            moved = max(moved, abs(flow) / (M[i, i] * D[i]))
+        for i in range(d):
+            free = u[i] / (M[i, i] * D[i])
+            shrunk = math.copysign(max(abs(free) - threshold, 0.0), free)
+            z[i] = min(max(shrunk, lower), upper) * D[i]
+    for i in range(d):
+        u[i] -= M[i, i] * z[i]
+    return steps
+
+
+@kernel
+def inverse_is_sound(row: int, z: Vector, push: Vector, a: Vector, M: Matrix) -> bool:
+    """Check one row of the fixed point ``M z + push = a``: it holds as far as P is the inverse of M."""
+    left = push[row] - a[row]
+    scale = abs(a[row]) + abs(push[row])
+    for j in range(z.shape[0]):
+        left += M[row, j] * z[j]
+        scale += abs(M[row, j] * z[j])
+    return abs(left) <= SOUND * scale
+
+
+@kernel
+def follow_inverse(P: Matrix, y: Vector, k: Vector, forgetting: float) -> None:
+    """Sherman-Morrison: the inverse of M after its update, kept exactly symmetric."""
+    d = y.shape[0]
+    keep = 1.0 - forgetting
+    energy = 0.0
+    for i in range(d):
+        state = 0.0
+        for j in range(d):
+            state += P[i, j] * y[j]
+        k[i] = state
+        energy += state * y[i]
+    scale = math.sqrt(forgetting / (keep * (keep + forgetting * energy)))
+    for i in range(d):
+        k[i] *= scale
+    inflate = 1.0 / keep
+    for i in range(d):
+        ki = k[i]
+        for j in range(d):
+            P[i, j] = P[i, j] * inflate - ki * k[j]
+
+
+@kernel
+def learn_weights(
+    x: Vector, y: Vector, W: Matrix, M: Matrix, D: Vector, new: Vector, rates: Vector
+) -> None:
+    """Hebbian W, anti-Hebbian M, and the gains D from the row norms of both."""
+    d, q = W.shape
+    forgetting = rates[FORGETTING]
+    keep = 1.0 - forgetting
+    root = math.sqrt(forgetting)
+    for i in range(d):
+        hebb = forgetting * y[i]
+        excitation = 0.0
+        for j in range(q):
+            w = keep * W[i, j] + hebb * x[j]
+            W[i, j] = w
+            excitation += w * w
+        anti = root * y[i]
+        inhibition = 0.0
+        for j in range(d):
+            m = keep * M[i, j] + anti * (root * y[j])
+            M[i, j] = m
+            inhibition += m * m * D[j]
+        gain = (1.0 - rates[GAIN_LEAK]) * D[i] + rates[GAIN_STEP] * (excitation - inhibition)
+        new[i] = max(gain, 0.5 * D[i])  # a gain is positive: no step may take more than half of it
+    for i in range(d):
+        D[i] = new[i]
+
+
+@kernel
+def learn(
+    X: Matrix,
+    Y: Matrix,
+    W: Matrix,
+    M: Matrix,
+    P: Matrix | None,
+    D: Vector,
+    u: Vector | None,
+    rates: Vector,
+    guard: Vector,
+    work: Matrix,
+) -> int:
+    """Run the network over the rows of X, settle each into a row of Y, and learn from it.
+
+    With the inverse ``P`` it settles by descent; with the membrane state ``u`` by Euler steps; with neither by
+    sweeps. Which are None is known when this is compiled, so that each way is compiled alone, when first used.
+    Returns the number of rows done: fewer than given if P is no longer the inverse of M.
+    """
+    d, q = W.shape
+    a, z, push, y, x = work[0, :d], work[1, :d], work[2, :d], work[3, :d], work[4, :q]
+    threshold, lower, upper = rates[THRESHOLD], rates[LOWER], rates[UPPER]
+    bounded = upper < math.inf
+    for t in range(X.shape[0]):
+        power = 0.0
+        for j in range(q):
+            power += X[t, j] * X[t, j]
+        power /= q
+        if power == 0.0:  # silence teaches nothing, and would let M decay to nothing
+            guard[g.SILENT] += 1.0
+            for i in range(d):
+                Y[t, i] = 0.0
+            continue
+        quieter = g.limit(power, guard)
+        for j in range(q):
+            x[j] = quieter * X[t, j]
+        if bounded:
+            factor = g.rescale(power * quieter * quieter, guard, rates[FORGETTING])
+            if factor != 1.0:
+                for i in range(d):
+                    D[i] *= factor * factor
+                    for j in range(q):
+                        W[i, j] *= factor
+
+        for i in range(d):
+            drive = 0.0
+            for j in range(q):
+                drive += W[i, j] * x[j]
+            a[i] = drive
+
+        if P is not None:
+            guard[g.SWEEPS] += settle_descent(a, z, push, P, D, lower, upper)
+            if not inverse_is_sound(int(guard[g.HEARD]) % d, z, push, a, M):
+                return t
+        elif u is not None:
+            guard[g.SWEEPS] += settle_euler(a, z, push, M, D, threshold, lower, upper)
+        else:
+            guard[g.SWEEPS] += settle_sweeping(a, z, push, M, D, threshold, lower, upper)
+
+        for i in range(d):
+            reach = z[i] / D[i]
+            y[i] = min(max(reach, lower), upper)
+            Y[t, i] = y[i]
+            if bounded:
+                if push[i] != 0.0 and M[i, i] > 0.0:
+                    reach += push[i] / (M[i, i] * D[i])
+                guard[g.PEAK_INPUT] = max(guard[g.PEAK_INPUT], abs(reach) / upper)
+                if abs(y[i]) >= upper * (1.0 - TOLERANCE):
+                    guard[g.CLIPPED] += 1.0
+
+        if P is not None:
+            follow_inverse(P, y, a, rates[FORGETTING])
+        learn_weights(x, y, W, M, D, push, rates)
+    return X.shape[0]
