@@ -99,6 +99,7 @@ def settle_sweeping(
 def settle_euler(
     a: Vector,
     z: Vector,
+    residual: Vector,
     u: Vector,
     M: Matrix,
     D: Vector,
@@ -106,7 +107,7 @@ def settle_euler(
     lower: float,
     upper: float,
 ) -> int:
-    """Integrate the differential equation, Eq. (17), to rest with Euler steps; ``u`` ends as a residual."""
+    """Integrate the differential equation, Eq. (17), from rest to rest with Euler steps."""
     d = z.shape[0]
     for i in range(d):
         u[i] = 0.0
@@ -117,6 +118,8 @@ def settle_euler(
         moved = 0.0
         steps += 1
         for i in range(d):
+            if M[i, i] <= 0.0:
+                continue
             lateral = 0.0
             for j in range(d):
                 lateral += M[i, j] * z[j]
@@ -124,11 +127,13 @@ def settle_euler(
             u[i] += EULER_STEP * flow
             moved = max(moved, abs(flow) / (M[i, i] * D[i]))
         for i in range(d):
+            if M[i, i] <= 0.0:
+                continue
             free = u[i] / (M[i, i] * D[i])
             shrunk = math.copysign(max(abs(free) - threshold, 0.0), free)
             z[i] = min(max(shrunk, lower), upper) * D[i]
     for i in range(d):
-        u[i] -= M[i, i] * z[i]
+        residual[i] = u[i] - M[i, i] * z[i]
     return steps
 
 
@@ -210,7 +215,8 @@ def learn(
 
     With the inverse ``P`` it settles by descent; with the membrane state ``u`` by Euler steps; with neither by
     sweeps. Which are None is known when this is compiled, so that each way is compiled alone, when first used.
-    Returns the number of rows done: fewer than given if P is no longer the inverse of M.
+    Returns the number of rows done. It is negative, and may be short, when P has to be mended before the next
+    row: a row at which P is found unsound, and the ``guard[RETRY]`` rows that follow, settle by sweeps.
     """
     d, q = W.shape
     a, z, push, y, x = work[0, :d], work[1, :d], work[2, :d], work[3, :d], work[4, :q]
@@ -243,13 +249,13 @@ def learn(
                 drive += W[i, j] * x[j]
             a[i] = drive
 
-        if P is not None:
+        if P is not None and guard[g.RETRY] == 0.0:
             guard[g.SWEEPS] += settle_descent(a, z, push, P, D, lower, upper)
             if not inverse_is_sound(int(guard[g.HEARD]) % d, z, push, a, M):
-                return t
-        elif u is not None:
-            guard[g.SWEEPS] += settle_euler(a, z, push, M, D, threshold, lower, upper)
-        else:
+                guard[g.RETRY] = 1.0
+        if u is not None:
+            guard[g.SWEEPS] += settle_euler(a, z, push, u, M, D, threshold, lower, upper)
+        elif P is None or guard[g.RETRY] > 0.0:
             guard[g.SWEEPS] += settle_sweeping(a, z, push, M, D, threshold, lower, upper)
 
         for i in range(d):
@@ -263,7 +269,11 @@ def learn(
                 if abs(y[i]) >= upper * (1.0 - TOLERANCE):
                     guard[g.CLIPPED] += 1.0
 
-        if P is not None:
+        if P is not None and guard[g.RETRY] == 0.0:
             follow_inverse(P, y, a, rates[FORGETTING])
         learn_weights(x, y, W, M, D, push, rates)
+        if P is not None and guard[g.RETRY] > 0.0:
+            guard[g.RETRY] -= 1.0
+            if guard[g.RETRY] == 0.0:
+                return -(t + 1)
     return X.shape[0]

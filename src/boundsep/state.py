@@ -1,0 +1,83 @@
+"""The network as a value: its weights and counts, and the one way they move, forward over a chunk.
+
+A state can be copied, compared, saved and loaded; nothing else is needed to go on. How a record is cut into
+chunks changes no bit of it.
+"""
+
+from dataclasses import dataclass, field, fields, replace
+from typing import Final, Self
+
+import numpy as np
+
+from boundsep import guard as g
+from boundsep import kernels
+from boundsep._types import Matrix, Vector
+
+RETRY_AFTER: Final = 256.0  # samples settled by sweeps before the inverse of M is tried again
+WORTH_MENDING: Final = 64.0  # an inverse that held for no longer than this is left alone so long
+
+
+@dataclass(slots=True, eq=False)
+class NetworkState:
+    """Weights W (d, q) and M (d, d), gains D (d,), the inverse P of M where the dynamics use it, and counts.
+
+    ``P`` is empty where it is not used: sparse networks settle by sweeps, and the paper's differential equation
+    by Euler steps. ``guard`` is the vector that ``guard.py`` describes.
+    """
+
+    W: Matrix
+    M: Matrix
+    D: Vector
+    P: Matrix
+    guard: Vector
+    _work: Matrix = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        d, q = self.W.shape
+        self._work = np.zeros((kernels.SCRATCH, max(d, q)))
+
+    @classmethod
+    def start(cls, n_outputs: int, n_inputs: int, *, limit: float = 1.0, inverse: bool = True) -> Self:
+        """Return the state before the first sample: outputs that copy the inputs, in units of the limit."""
+        W = limit * np.eye(n_outputs, n_inputs)
+        M = limit**2 * np.eye(n_outputs)
+        D = np.full(n_outputs, limit**-2.0)
+        P = np.eye(n_outputs) / limit**2 if inverse else np.zeros((0, 0))
+        return cls(W, M, D, P, np.zeros(g.LENGTH))
+
+    def learn(self, X: Matrix, rates: Vector, *, euler: bool = False) -> Matrix:
+        """Separate the rows of X (white, C-ordered float64) in turn, learning from each; return the outputs."""
+        Y = np.empty((X.shape[0], self.W.shape[0]))
+        P = self.P if self.P.size else None
+        u = np.zeros_like(self.D) if euler else None
+        done = 0
+        while done < X.shape[0]:
+            rows = kernels.learn(
+                X[done:], Y[done:], self.W, self.M, P, self.D, u, rates, self.guard, self._work
+            )
+            if rows < 0:
+                self._mend_inverse()
+            done += abs(rows)
+        return Y
+
+    def _mend_inverse(self) -> None:
+        """Invert M anew, or, where that does not hold for long, settle by sweeps for a while."""
+        guard = self.guard
+        guard[g.REPAIRED] += 1.0
+        lasted = guard[g.HEARD] - guard[g.REPAIRED_AT]
+        guard[g.REPAIRED_AT] = guard[g.HEARD]
+        spread = np.linalg.eigvalsh(self.M)
+        if lasted > WORTH_MENDING and spread[0] > kernels.SOUND * spread[-1]:
+            P = np.linalg.inv(self.M)
+            self.P[:] = 0.5 * (P + P.T)
+        else:
+            guard[g.RETRY] = RETRY_AFTER
+
+    def copy(self) -> Self:
+        """Return a state that shares nothing with this one."""
+        own = {f.name: getattr(self, f.name).copy() for f in fields(self) if f.init}
+        return replace(self, **own)
+
+    def unmixing(self) -> Matrix:
+        """Return the linear map from (white) input to output, as it is while no neuron clips."""
+        return np.linalg.lstsq(self.M, self.W)[0] / self.D[:, None]

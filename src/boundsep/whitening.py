@@ -1,0 +1,209 @@
+"""X -> x: mean removal and whitening, on a record at once or sample by sample.
+
+Each whitener carries ``mean`` (q,) and ``map`` (d, q) and answers one verb, ``learn``: whiten the rows of a
+chunk in turn, learning from each where there is something to learn. ``x = map @ (X - mean)``, or ``map @ X``
+for methods whose sources are nonnegative and must keep their mean.
+"""
+
+from dataclasses import dataclass
+from typing import Final, Protocol, Self
+
+import numpy as np
+
+from boundsep import guard as g
+from boundsep._compile import kernel
+from boundsep._types import Floats, Matrix, Vector
+
+BLOCK: Final = 16384  # rows converted to float64 at a time when a record is summed
+REFRESH: Final = 8  # the online map is renewed when its memory has moved on by one part in so many
+MEMORY: Final = 100  # the whitener remembers so many times as long as the network
+
+
+class Whitener(Protocol):
+    """What stands between the sensors and the network."""
+
+    mean: Vector
+    map: Matrix
+
+    def learn(self, X: Matrix) -> Matrix:
+        """Whiten the rows of X in turn, learning from each."""
+        ...
+
+
+@dataclass(slots=True, eq=False)
+class Fixed:
+    """A whitener that no longer learns: none at all, or the exact one of a record."""
+
+    mean: Vector
+    map: Matrix
+    keep_mean: bool = False
+
+    @classmethod
+    def nothing(cls, n_features: int) -> Self:
+        """Return the whitener that leaves its input as it is."""
+        return cls(np.zeros(n_features), np.eye(n_features))
+
+    @classmethod
+    def exact(cls, mean: Vector, covariance: Matrix, n_components: int, *, keep_mean: bool = False) -> Self:
+        """Return the whitener of a record from its moments: white within rounding, on the strongest axes.
+
+        Where no axis is left out the channels are first brought to one scale, so that units do not cost digits.
+        """
+        q = len(mean)
+        unit = np.sqrt(np.diag(covariance)) if n_components == q else np.ones(q)
+        unit[unit == 0.0] = 1.0
+        power, axes = np.linalg.eigh(covariance / np.outer(unit, unit))
+        strongest = np.argsort(power)[::-1][:n_components]
+        axes = axes[:, strongest]
+        axes = axes * np.sign(axes[np.abs(axes).argmax(axis=0), np.arange(n_components)])
+        return cls(mean, (axes / np.sqrt(power[strongest])).T / unit, keep_mean)
+
+    def learn(self, X: Matrix) -> Matrix:
+        """Whiten the rows of X."""
+        whitened: Matrix = (X if self.keep_mean else X - self.mean) @ self.map.T
+        return np.ascontiguousarray(whitened)
+
+
+def moments(X: Floats) -> tuple[Vector, Matrix]:
+    """Return mean and covariance of a record, in float64 whatever it holds, in memory bounded by a block."""
+    n, q = X.shape
+    blocks = [slice(start, start + BLOCK) for start in range(0, n, BLOCK)]
+    mean = np.zeros(q)
+    for block in blocks:
+        mean += X[block].astype(np.float64).sum(axis=0) / n
+    covariance = np.zeros((q, q))
+    for block in blocks:
+        centred = X[block].astype(np.float64) - mean
+        covariance += centred.T @ centred / n
+    return mean, covariance
+
+
+def correlation_rank(covariance: Matrix, n_samples: int) -> int:
+    """Return how many independent channels there are, whatever the units of each."""
+    unit = np.sqrt(np.diag(covariance))
+    live = unit > 0.0
+    if not live.any():
+        return 0
+    correlation = (covariance / np.outer(unit, unit + ~live))[np.ix_(live, live)]
+    power = np.linalg.eigvalsh(correlation)
+    noise = power[-1] * max(n_samples, len(power)) * np.finfo(np.float64).eps
+    return int(np.sum(power > noise))
+
+
+@kernel
+def follow_moments(
+    X: Matrix,
+    Z: Matrix,
+    mean: Vector,
+    covariance: Matrix,
+    whiten: Matrix,
+    clock: Vector,
+    forgetting: float,
+    kept: float,
+    guard: Vector,
+    e: Vector,
+) -> int:
+    """Whiten the rows of X into Z, mean and covariance following; stop where the map is due for renewal.
+
+    ``clock`` holds the count of samples and the count at which the map is due.
+    """
+    d, q = whiten.shape
+    for t in range(X.shape[0]):
+        loudest = 0.0
+        for j in range(q):
+            loudest = max(loudest, abs(X[t, j]))
+        if loudest == 0.0:  # a dropout: nothing to learn, nothing to pass on
+            for i in range(d):
+                Z[t, i] = 0.0
+            continue
+        clock[0] += 1.0
+        w = max(forgetting, 1.0 / clock[0])
+        power = 0.0
+        for j in range(q):
+            e[j] = X[t, j] - mean[j]
+            power += e[j] * e[j]
+        quieter = g.limit(power / q, guard) if clock[0] > 1.0 and power > 0.0 else 1.0
+        for j in range(q):
+            e[j] *= quieter
+            mean[j] += w * e[j]
+        for i in range(q):
+            for j in range(q):
+                covariance[i, j] = (1.0 - w) * (covariance[i, j] + w * e[i] * e[j])
+        for i in range(d):
+            white = 0.0
+            for j in range(q):
+                white += whiten[i, j] * (X[t, j] - (1.0 - kept) * mean[j])
+            Z[t, i] = white
+        if clock[0] >= clock[1]:
+            return t + 1
+    return X.shape[0]
+
+
+@dataclass(slots=True, eq=False)
+class Online:
+    """Running mean and covariance with forgetting, and the map that whitens by them.
+
+    The map is renewed ever more seldom as the memory grows. Each time it is turned to lie as close as possible
+    to the one before (orthogonal Procrustes), so that signs and order never flip while the network learns on.
+    """
+
+    mean: Vector
+    map: Matrix
+    covariance: Matrix
+    clock: Vector
+    guard: Vector
+    forgetting: float
+    keep_mean: bool = False
+
+    @classmethod
+    def start(
+        cls, n_components: int, n_features: int, forgetting: float, *, keep_mean: bool = False
+    ) -> Self:
+        """Return the whitener before the first sample of a network that forgets at this rate."""
+        return cls(
+            np.zeros(n_features),
+            np.zeros((n_components, n_features)),
+            np.zeros((n_features, n_features)),
+            np.array([0.0, 2.0]),
+            np.zeros(g.LENGTH),
+            forgetting / MEMORY,
+            keep_mean,
+        )
+
+    def learn(self, X: Matrix) -> Matrix:
+        """Whiten the rows of X in turn, learning from each."""
+        Z = np.empty((X.shape[0], self.map.shape[0]))
+        done = 0
+        while done < X.shape[0]:
+            done += follow_moments(
+                X[done:],
+                Z[done:],
+                self.mean,
+                self.covariance,
+                self.map,
+                self.clock,
+                self.forgetting,
+                float(self.keep_mean),
+                self.guard,
+                np.empty_like(self.mean),
+            )
+            if self.clock[0] >= self.clock[1]:
+                self._renew()
+        return Z
+
+    def _renew(self) -> None:
+        """Whiten by the covariance so far; early on, as if a few isotropic samples had been seen as well."""
+        d, q = self.map.shape
+        seen = self.clock[0]
+        self.clock[1] = seen + max(1.0, np.floor(min(seen, 1.0 / self.forgetting) / REFRESH))
+        doubt = min(1.0, (q / seen) ** 2)
+        isotropic = np.trace(self.covariance) / q
+        if isotropic == 0.0:
+            return
+        power, axes = np.linalg.eigh((1.0 - doubt) * self.covariance + doubt * isotropic * np.eye(q))
+        power, axes = power[::-1][:d], axes[:, ::-1][:, :d]
+        supported = power > power[0] * q * np.finfo(np.float64).eps
+        root = np.sqrt(np.where(supported, power, np.inf))
+        fresh = (axes / root).T
+        left, _, right = np.linalg.svd(self.map @ (axes * np.where(supported, root, 0.0)))
+        self.map[:] = (left @ right) @ fresh if self.map.any() else fresh
