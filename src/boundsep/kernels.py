@@ -215,8 +215,8 @@ def learn(
 
     With the inverse ``P`` it settles by descent; with the membrane state ``u`` by Euler steps; with neither by
     sweeps. Which are None is known when this is compiled, so that each way is compiled alone, when first used.
-    Returns the number of rows done. It is negative, and may be short, when P has to be mended before the next
-    row: a row at which P is found unsound, and the ``guard[RETRY]`` rows that follow, settle by sweeps.
+    Returns the number of rows done: fewer than given if P is found not to be the inverse of M. Nothing was
+    learnt from the row after those; it has to come again when P is mended, or without P.
     """
     d, q = W.shape
     a, z, push, y, x = work[0, :d], work[1, :d], work[2, :d], work[3, :d], work[4, :q]
@@ -249,13 +249,14 @@ def learn(
                 drive += W[i, j] * x[j]
             a[i] = drive
 
-        if P is not None and guard[g.RETRY] == 0.0:
+        if P is not None:
             guard[g.SWEEPS] += settle_descent(a, z, push, P, D, lower, upper)
             if not inverse_is_sound(int(guard[g.HEARD]) % d, z, push, a, M):
-                guard[g.RETRY] = 1.0
-        if u is not None:
+                guard[g.HEARD] -= 1.0
+                return t
+        elif u is not None:
             guard[g.SWEEPS] += settle_euler(a, z, push, u, M, D, threshold, lower, upper)
-        elif P is None or guard[g.RETRY] > 0.0:
+        else:
             guard[g.SWEEPS] += settle_sweeping(a, z, push, M, D, threshold, lower, upper)
 
         for i in range(d):
@@ -269,11 +270,7 @@ def learn(
                 if abs(y[i]) >= upper * (1.0 - TOLERANCE):
                     guard[g.CLIPPED] += 1.0
 
-        if P is not None and guard[g.RETRY] == 0.0:
+        if P is not None:
             follow_inverse(P, y, a, rates[FORGETTING])
         learn_weights(x, y, W, M, D, push, rates)
-        if P is not None and guard[g.RETRY] > 0.0:
-            guard[g.RETRY] -= 1.0
-            if guard[g.RETRY] == 0.0:
-                return -(t + 1)
     return X.shape[0]

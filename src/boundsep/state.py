@@ -52,16 +52,21 @@ class NetworkState:
         u = np.zeros_like(self.D) if euler else None
         done = 0
         while done < X.shape[0]:
+            sweeping = self.guard[g.RETRY] > 0.0
+            end = X.shape[0] if not sweeping else min(X.shape[0], done + int(self.guard[g.RETRY]))
+            inverse = None if sweeping else P
             rows = kernels.learn(
-                X[done:], Y[done:], self.W, self.M, P, self.D, u, rates, self.guard, self._work
+                X[done:end], Y[done:end], self.W, self.M, inverse, self.D, u, rates, self.guard, self._work
             )
-            if rows < 0:
+            done += rows
+            if sweeping:
+                self.guard[g.RETRY] -= rows
+            if done < end or (sweeping and self.guard[g.RETRY] == 0.0):
                 self._mend_inverse()
-            done += abs(rows)
         return Y
 
     def _mend_inverse(self) -> None:
-        """Invert M anew, or, where that does not hold for long, settle by sweeps for a while."""
+        """Invert M anew, or, where that did not hold for long, settle by sweeps for a while."""
         guard = self.guard
         guard[g.REPAIRED] += 1.0
         lasted = guard[g.HEARD] - guard[g.REPAIRED_AT]
