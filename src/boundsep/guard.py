@@ -14,7 +14,7 @@ one float vector, which also carries the counts that tell a user how it went.
 import math
 from typing import Final
 
-from boundsep._compile import kernel
+from boundsep._compile import part_of_kernel
 from boundsep._types import Vector
 
 # Where each number stands in the vector.
@@ -25,14 +25,13 @@ SLOW: Final = 3  # ... and over 16 times as many
 LEVEL: Final = 4  # the log power that the network is scaled to
 RETRY: Final = 5  # samples until the inverse of M is tried again; 0: the inverse is good
 REPAIRED_AT: Final = 6  # HEARD when the inverse was last mended
-SILENT: Final = 7  # counts from here on
+SILENT: Final = 7  # counts from here on; silent: all zero, or not finite
 LIMITED: Final = 8
 RESCALED: Final = 9
 REPAIRED: Final = 10
 CLIPPED: Final = 11
 SWEEPS: Final = 12
-PEAK_INPUT: Final = 13  # largest input to the clip, in units of its limit, since last read
-LENGTH: Final = 14
+LENGTH: Final = 13
 
 WARM_UP: Final = 64  # this many samples pass unlimited: the peak is not known before
 HEADROOM: Final = 2.25  # a sample may exceed the peak power by this factor (1.5 in amplitude)
@@ -41,9 +40,10 @@ RELEASE: Final = 1.0 / 4096.0  # the peak forgets a burst that it was lifted by
 PRIOR: Final = 10.0  # the level starts as if it had been seen for so many samples
 SLOWER: Final = 1.0 / 16.0
 DEPARTURE: Final = 2.0 * math.log(4.0)  # in log power
+REACH_RELEASE: Final = 0.25  # a neuron's reach falls by this part of the forgetting each sample
 
 
-@kernel
+@part_of_kernel
 def limit(power: float, guard: Vector) -> float:
     """Return the factor (at most 1) by which a sample of this mean square is scaled; note its peak."""
     guard[HEARD] += 1.0
@@ -56,7 +56,7 @@ def limit(power: float, guard: Vector) -> float:
     return math.sqrt(ceiling / power)
 
 
-@kernel
+@part_of_kernel
 def rescale(power: float, guard: Vector, forgetting: float) -> float:
     """Follow the level; return the factor by which the network's input scale has changed for good, or 1."""
     seen = 1.0 / (guard[HEARD] + PRIOR)

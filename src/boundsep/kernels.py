@@ -9,7 +9,7 @@ import math
 from typing import Final
 
 from boundsep import guard as g
-from boundsep._compile import kernel
+from boundsep._compile import kernel, part_of_kernel
 from boundsep._types import Matrix, Vector
 
 # Where each number stands in ``rates``.
@@ -29,7 +29,7 @@ SOUND: Final = 1e-8  # relative error of one row of M P = I that is still taken 
 SCRATCH: Final = 5  # vectors in ``work``
 
 
-@kernel
+@part_of_kernel
 def settle_descent(
     a: Vector, z: Vector, push: Vector, P: Matrix, D: Vector, lower: float, upper: float
 ) -> int:
@@ -137,7 +137,7 @@ def settle_euler(
     return steps
 
 
-@kernel
+@part_of_kernel
 def inverse_is_sound(row: int, z: Vector, push: Vector, a: Vector, M: Matrix) -> bool:
     """Check one row of the fixed point ``M z + push = a``: it holds as far as P is the inverse of M."""
     left = push[row] - a[row]
@@ -209,12 +209,14 @@ def learn(
     u: Vector | None,
     rates: Vector,
     guard: Vector,
+    reach: Vector,
     work: Matrix,
 ) -> int:
     """Run the network over the rows of X, settle each into a row of Y, and learn from it.
 
     With the inverse ``P`` it settles by descent; with the membrane state ``u`` by Euler steps; with neither by
     sweeps. Which are None is known when this is compiled, so that each way is compiled alone, when first used.
+    ``reach`` follows the largest input to each neuron's clip, in units of its limit.
     Returns the number of rows done: fewer than given if P is found not to be the inverse of M. Nothing was
     learnt from the row after those; it has to come again when P is mended, or without P.
     """
@@ -222,15 +224,16 @@ def learn(
     a, z, push, y, x = work[0, :d], work[1, :d], work[2, :d], work[3, :d], work[4, :q]
     threshold, lower, upper = rates[THRESHOLD], rates[LOWER], rates[UPPER]
     bounded = upper < math.inf
+    release = 1.0 - g.REACH_RELEASE * rates[FORGETTING]
     for t in range(X.shape[0]):
         power = 0.0
         for j in range(q):
             power += X[t, j] * X[t, j]
         power /= q
-        if power == 0.0:  # silence teaches nothing, and would let M decay to nothing
+        if not 0.0 < power < math.inf:  # silence teaches nothing, and would let M decay to nothing
             guard[g.SILENT] += 1.0
             for i in range(d):
-                Y[t, i] = 0.0
+                Y[t, i] = 0.0 * power  # what is not finite comes out as NaN
             continue
         quieter = g.limit(power, guard)
         for j in range(q):
@@ -260,13 +263,13 @@ def learn(
             guard[g.SWEEPS] += settle_sweeping(a, z, push, M, D, threshold, lower, upper)
 
         for i in range(d):
-            reach = z[i] / D[i]
-            y[i] = min(max(reach, lower), upper)
+            free = z[i] / D[i]
+            y[i] = min(max(free, lower), upper)
             Y[t, i] = y[i]
             if bounded:
                 if push[i] != 0.0 and M[i, i] > 0.0:
-                    reach += push[i] / (M[i, i] * D[i])
-                guard[g.PEAK_INPUT] = max(guard[g.PEAK_INPUT], abs(reach) / upper)
+                    free += push[i] / (M[i, i] * D[i])
+                reach[i] = max(abs(free) / upper, release * reach[i])
                 if abs(y[i]) >= upper * (1.0 - TOLERANCE):
                     guard[g.CLIPPED] += 1.0
 

@@ -2,9 +2,11 @@
 
 Each whitener carries ``mean`` (q,) and ``map`` (d, q) and answers one verb, ``learn``: whiten the rows of a
 chunk in turn, learning from each where there is something to learn. ``x = map @ (X - mean)``, or ``map @ X``
-for methods whose sources are nonnegative and must keep their mean.
+for methods whose sources are nonnegative and must keep their mean. The third whitener, which learns by local
+rules alone, is in ``whitening_local.py``.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Final, Protocol, Self
 
@@ -23,7 +25,17 @@ class Whitener(Protocol):
     """What stands between the sensors and the network."""
 
     mean: Vector
-    map: Matrix
+    keep_mean: bool
+
+    @property
+    def map(self) -> Matrix:
+        """Return the whitening map as it is now."""
+        ...
+
+    @property
+    def rank(self) -> int:
+        """Return how many independent axes the input has shown, n_components at most."""
+        ...
 
     def learn(self, X: Matrix) -> Matrix:
         """Whiten the rows of X in turn, learning from each."""
@@ -37,6 +49,11 @@ class Fixed:
     mean: Vector
     map: Matrix
     keep_mean: bool = False
+
+    @property
+    def rank(self) -> int:
+        """Return how many axes are live: all, for a whitener was made with so many as there were."""
+        return len(self.map)
 
     @classmethod
     def nothing(cls, n_features: int) -> Self:
@@ -109,12 +126,12 @@ def follow_moments(
     """
     d, q = whiten.shape
     for t in range(X.shape[0]):
-        loudest = 0.0
+        size = 0.0
         for j in range(q):
-            loudest = max(loudest, abs(X[t, j]))
-        if loudest == 0.0:  # a dropout: nothing to learn, nothing to pass on
+            size += abs(X[t, j])
+        if not 0.0 < size < math.inf:  # a dropout: nothing to learn, nothing to pass on
             for i in range(d):
-                Z[t, i] = 0.0
+                Z[t, i] = 0.0 * size
             continue
         clock[0] += 1.0
         w = max(forgetting, 1.0 / clock[0])
@@ -143,6 +160,7 @@ def follow_moments(
 class Online:
     """Running mean and covariance with forgetting, and the map that whitens by them.
 
+    ``rank`` tells how many axes of the map had power when it was last renewed.
     The map is renewed ever more seldom as the memory grows. Each time it is turned to lie as close as possible
     to the one before (orthogonal Procrustes), so that signs and order never flip while the network learns on.
     """
@@ -154,6 +172,7 @@ class Online:
     guard: Vector
     forgetting: float
     keep_mean: bool = False
+    rank: int = 0
 
     @classmethod
     def start(
@@ -168,6 +187,7 @@ class Online:
             np.zeros(g.LENGTH),
             forgetting / MEMORY,
             keep_mean,
+            n_components,
         )
 
     def learn(self, X: Matrix) -> Matrix:
@@ -203,6 +223,7 @@ class Online:
         power, axes = np.linalg.eigh((1.0 - doubt) * self.covariance + doubt * isotropic * np.eye(q))
         power, axes = power[::-1][:d], axes[:, ::-1][:, :d]
         supported = power > power[0] * q * np.finfo(np.float64).eps
+        self.rank = int(np.count_nonzero(supported))
         root = np.sqrt(np.where(supported, power, np.inf))
         fresh = (axes / root).T
         left, _, right = np.linalg.svd(self.map @ (axes * np.where(supported, root, 0.0)))

@@ -1,7 +1,6 @@
-"""The network as a value: its weights and counts, and the one way they move, forward over a chunk.
+"""The neurons and synapses as a value, and the one way they move: forward over a chunk.
 
-A state can be copied, compared, saved and loaded; nothing else is needed to go on. How a record is cut into
-chunks changes no bit of it.
+How a record is cut into chunks changes no bit of it.
 """
 
 from dataclasses import dataclass, field, fields, replace
@@ -18,11 +17,12 @@ WORTH_MENDING: Final = 64.0  # an inverse that held for no longer than this is l
 
 
 @dataclass(slots=True, eq=False)
-class NetworkState:
+class Neurons:
     """Weights W (d, q) and M (d, d), gains D (d,), the inverse P of M where the dynamics use it, and counts.
 
     ``P`` is empty where it is not used: sparse networks settle by sweeps, and the paper's differential equation
-    by Euler steps. ``guard`` is the vector that ``guard.py`` describes.
+    by Euler steps. ``guard`` is the vector that ``guard.py`` describes; ``reach`` (d,) the largest input that each
+    neuron's clip has seen lately, in units of its limit.
     """
 
     W: Matrix
@@ -30,6 +30,7 @@ class NetworkState:
     D: Vector
     P: Matrix
     guard: Vector
+    reach: Vector
     _work: Matrix = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -43,7 +44,7 @@ class NetworkState:
         M = limit**2 * np.eye(n_outputs)
         D = np.full(n_outputs, limit**-2.0)
         P = np.eye(n_outputs) / limit**2 if inverse else np.zeros((0, 0))
-        return cls(W, M, D, P, np.zeros(g.LENGTH))
+        return cls(W, M, D, P, np.zeros(g.LENGTH), np.zeros(n_outputs))
 
     def learn(self, X: Matrix, rates: Vector, *, euler: bool = False) -> Matrix:
         """Separate the rows of X (white, C-ordered float64) in turn, learning from each; return the outputs."""
@@ -56,7 +57,17 @@ class NetworkState:
             end = X.shape[0] if not sweeping else min(X.shape[0], done + int(self.guard[g.RETRY]))
             inverse = None if sweeping else P
             rows = kernels.learn(
-                X[done:end], Y[done:end], self.W, self.M, inverse, self.D, u, rates, self.guard, self._work
+                X[done:end],
+                Y[done:end],
+                self.W,
+                self.M,
+                inverse,
+                self.D,
+                u,
+                rates,
+                self.guard,
+                self.reach,
+                self._work,
             )
             done += rows
             if sweeping:
