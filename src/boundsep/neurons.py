@@ -4,7 +4,7 @@ How a record is cut into chunks changes no bit of it.
 """
 
 from dataclasses import dataclass, field, fields, replace
-from typing import Final, Self
+from typing import ClassVar, Final, Self
 
 import numpy as np
 
@@ -24,6 +24,15 @@ class Neurons:
     by Euler steps. ``guard`` is the vector that ``guard.py`` describes; ``reach`` (d,) the largest input that each
     neuron's clip has seen lately, in units of its limit.
     """
+
+    SHAPES: ClassVar = {
+        "W": ("d", "q"),
+        "M": ("d", "d"),
+        "D": ("d",),
+        "P": ("d or 0", "d or 0"),
+        "guard": (g.LENGTH,),
+        "reach": ("d",),
+    }
 
     W: Matrix
     M: Matrix

@@ -8,7 +8,7 @@ rules alone, is in ``whitening_local.py``.
 
 import math
 from dataclasses import dataclass
-from typing import Final, Protocol, Self
+from typing import ClassVar, Final, Protocol, Self
 
 import numpy as np
 
@@ -42,9 +42,23 @@ class Whitener(Protocol):
         ...
 
 
+@kernel
+def whiten_rows(X: Matrix, Z: Matrix, mean: Vector, whiten: Matrix, kept: float) -> None:
+    """Whiten the rows of X into Z, each alone, so that no bit depends on how they come in chunks."""
+    d, q = whiten.shape
+    for t in range(X.shape[0]):
+        for i in range(d):
+            white = 0.0
+            for j in range(q):
+                white += whiten[i, j] * (X[t, j] - (1.0 - kept) * mean[j])
+            Z[t, i] = white
+
+
 @dataclass(slots=True, eq=False)
 class Fixed:
     """A whitener that no longer learns: none at all, or the exact one of a record."""
+
+    SHAPES: ClassVar = {"mean": ("n",), "map": ("q", "n")}
 
     mean: Vector
     map: Matrix
@@ -77,8 +91,9 @@ class Fixed:
 
     def learn(self, X: Matrix) -> Matrix:
         """Whiten the rows of X."""
-        whitened: Matrix = (X if self.keep_mean else X - self.mean) @ self.map.T
-        return np.ascontiguousarray(whitened)
+        Z = np.empty((X.shape[0], self.map.shape[0]))
+        whiten_rows(X, Z, self.mean, self.map, float(self.keep_mean))
+        return Z
 
 
 def moments(X: Floats) -> tuple[Vector, Matrix]:
@@ -164,6 +179,14 @@ class Online:
     The map is renewed ever more seldom as the memory grows. Each time it is turned to lie as close as possible
     to the one before (orthogonal Procrustes), so that signs and order never flip while the network learns on.
     """
+
+    SHAPES: ClassVar = {
+        "mean": ("n",),
+        "map": ("q", "n"),
+        "covariance": ("n", "n"),
+        "clock": (2,),
+        "guard": (g.LENGTH,),
+    }
 
     mean: Vector
     map: Matrix

@@ -15,7 +15,7 @@ that all of L shares, so that the weakest axis is not overshot.
 
 import math
 from dataclasses import dataclass, field
-from typing import Final, Self
+from typing import ClassVar, Final, Self
 
 import numpy as np
 
@@ -178,6 +178,18 @@ class Neural:
 
     ``rank`` tells how many axes of the input had power when the inverses were last renewed.
     """
+
+    SHAPES: ClassVar = {
+        "mean": ("n",),
+        "power": ("n",),
+        "V": ("q", "n"),
+        "M": ("q", "q"),
+        "L": ("q", "q"),
+        "M_inverse": ("q", "q"),
+        "L_inverse": ("q", "q"),
+        "clock": (4,),
+        "guard": (g.LENGTH,),
+    }
 
     mean: Vector
     power: Vector

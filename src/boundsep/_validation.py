@@ -1,0 +1,189 @@
+"""Every message that a user can cause: what was wrong, where, and what to do."""
+
+import numbers
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+import numpy as np
+
+from boundsep._types import Floats, Matrix
+
+LARGEST: Final = 1e150  # its square is still a float64
+NAMED: Final = 6  # this many channels are named in a message, the rest counted
+
+
+class StateFileError(ValueError):
+    """A state file that cannot be used."""
+
+    def __init__(self, path: str | os.PathLike[str], reason: str) -> None:
+        super().__init__(f"{os.fspath(path)!r} can't be loaded as a boundsep state: {reason}.")
+
+
+# --- parameters, in scikit-learn's grammar -----------------------------------------------------------------
+
+
+def check_real(
+    owner: str, name: str, value: Any, low: float, high: float, *, closed: str = "neither"
+) -> None:
+    """Raise unless the parameter is a real number between low and high."""
+    opening, closing = {"neither": "()", "left": "[)", "right": "(]", "both": "[]"}[closed]
+    real = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    if (
+        not real
+        or not (low <= value <= high)
+        or (value == low and opening == "(")
+        or (value == high and closing == ")")
+    ):
+        raise ValueError(
+            f"The {name!r} parameter of {owner} must be a float in the range "
+            f"{opening}{low}, {high}{closing}. Got {value!r} instead."
+        )
+
+
+def check_count(owner: str, name: str, value: Any, *, none: bool = False) -> None:
+    """Raise unless the parameter is a positive integer, or None where that has a meaning."""
+    if none and value is None:
+        return
+    if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < 1:
+        also = " or None" if none else ""
+        raise ValueError(
+            f"The {name!r} parameter of {owner} must be an int in the range [1, inf){also}. "
+            f"Got {value!r} instead."
+        )
+
+
+def check_option(owner: str, name: str, value: Any, options: Iterable[str | None]) -> None:
+    """Raise unless the parameter is one of the options."""
+    options = list(options)
+    if not (value is None or isinstance(value, str)) or value not in options:
+        words = sorted(repr(option) for option in options if option is not None)
+        listed = "{" + ", ".join(words) + "}" + (" or None" if None in options else "")
+        raise ValueError(f"The {name!r} parameter of {owner} must be a str among {listed}. Got {value!r} instead.")
+
+
+def check_n_components(owner: str, wanted: int | None, available: int, of_what: str) -> int:
+    """Return the number of outputs; raise if more are wanted than the input supports."""
+    if wanted is None:
+        return available
+    if wanted > available:
+        raise ValueError(
+            f"n_components={wanted} of {owner} is more than the {available} {of_what}. "
+            f"Ask for {available} at most, or leave n_components=None."
+        )
+    return int(wanted)
+
+
+# --- data ----------------------------------------------------------------------------------------------------
+
+
+def check_finite(X: Floats, owner: str) -> None:
+    """Raise if any sample is NaN, infinite, or too large to be squared; say which."""
+    # The sum of magnitudes is finite and small unless something is wrong: one pass, no array of flags.
+    with np.errstate(over="ignore"):
+        if float(np.abs(X).max(initial=0.0)) <= LARGEST:
+            return
+    bad = ~(np.abs(X) <= LARGEST)
+    row, channel = (int(i) for i in np.argwhere(bad)[0])
+    value = X[row, channel]
+    what = "NaN" if np.isnan(value) else "infinity" if np.isinf(value) else "a value too large to be squared"
+    raise ValueError(
+        f"Input X contains {what}: {value} in row {row}, channel {channel}; {int(bad.sum())} such values in "
+        f"{int(bad.any(axis=1).sum())} rows. {owner} needs finite samples: leave those rows out, or fill them."
+    )
+
+
+def name_channels(channels: Iterable[int], names: Iterable[str] | None = None) -> str:
+    """Return 'channel 3' or 'channels 3, 5 and 12 more', by name where there are names."""
+    channels = list(channels)
+    labels = None if names is None else list(names)
+    shown = [str(c) if labels is None else f"{c} ({labels[c]})" for c in channels[:NAMED]]
+    more = f" and {len(channels) - NAMED} more" if len(channels) > NAMED else ""
+    return ("channel " if len(channels) == 1 else "channels ") + ", ".join(shown) + more
+
+
+def describe_deficiency(covariance: Matrix, names: Iterable[str] | None = None) -> str:
+    """Say why a record has fewer independent channels than channels."""
+    unit = np.sqrt(np.diag(covariance))
+    constant = np.flatnonzero(unit == 0.0)
+    if len(constant):
+        return f"{name_channels(constant, names)} constant"
+    correlation = np.abs(covariance / np.outer(unit, unit))
+    first, second = np.nonzero(np.triu(correlation > 1.0 - 1e-12, 1))
+    if len(first):
+        pairs = ", ".join(f"{i} and {j}" for i, j in list(zip(first, second, strict=True))[:NAMED])
+        return f"channels {pairs} the same up to scale"
+    return "some channels are mixtures of others"
+
+
+def looks_transposed(n_samples: int, n_features: int) -> str | None:
+    """Return a warning if a record has fewer rows than columns."""
+    if n_samples >= n_features:
+        return None
+    return (
+        f"X has {n_samples} rows and {n_features} columns. Rows are samples and columns are channels here: "
+        f"if it is the other way round, pass X.T."
+    )
+
+
+def not_white(covariance: Matrix, n_samples: int) -> str | None:
+    """Return a warning if input that should be white is far from it."""
+    d = len(covariance)
+    unit = np.sqrt(np.where(np.diag(covariance) > 0.0, np.diag(covariance), 1.0))
+    off = float(np.abs(covariance / np.outer(unit, unit) - np.eye(d)).max(initial=0.0))
+    spread = float(unit.max() / unit.min())
+    allowed = 0.1 + 5.0 / np.sqrt(n_samples)
+    if off <= allowed and spread <= 1.0 + allowed:
+        return None
+    return (
+        f"whiten=None takes X as white, but its channels are correlated by up to {off:.2f} and their scales differ "
+        f"{spread:.3g} times (limit {allowed:.2f}). Use whiten='exact' or 'online', or whiten X before."
+    )
+
+
+def not_settled(owner: str, moved: float, tol: float, n_samples: int, needed: int) -> str:
+    """Return the text of the warning that learning has not come to its end."""
+    how_far = "more than can be told" if not np.isfinite(moved) else f"{moved:.3g}"
+    return (
+        f"{owner} has not settled after {n_samples} samples: over the last part of them its gains or its map moved "
+        f"by {how_far} (tol={tol:.3g}). Learn from more samples (at least {needed} at this forgetting; n_passes= "
+        f"goes over the same ones again), or use a larger forgetting and gain_step."
+    )
+
+
+def rank_fell(rank: int, n_components: int, n_samples: int) -> str:
+    """Return the text of the warning that a stream does not support so many components."""
+    return (
+        f"After {n_samples} samples the input has shown only {rank} independent channels, and {n_components} "
+        f"components are asked for: some outputs will be copies. Use n_components={rank}, and look for constant "
+        f"or duplicate channels."
+    )
+
+
+# --- stored states -------------------------------------------------------------------------------------------
+
+
+def check_stored_array(
+    name: str, value: Any, shape: tuple[int | str, ...], sizes: dict[str, int]
+) -> None:
+    """Raise unless a stored array has its shape; letters stand for sizes that the first to name them sets."""
+    if not isinstance(value, np.ndarray) or value.ndim != len(shape):
+        raise ValueError(f"{name} should have {len(shape)} dimensions")
+    for axis, (size, wanted) in enumerate(zip(value.shape, shape, strict=True)):
+        if isinstance(wanted, str) and wanted.endswith(" or 0"):
+            wanted = sizes[wanted[0]] if size else 0
+        elif isinstance(wanted, str):
+            wanted = sizes.setdefault(wanted, size)
+        if size != wanted:
+            raise ValueError(f"{name} should have size {wanted} along axis {axis}, not {size}")
+    if shape and (value.dtype != np.float64 or not value.flags.c_contiguous):
+        raise ValueError(f"{name} should be a float64 array in C order, not {value.dtype}")
+
+
+def check_about(about: Mapping[str, Any], wanted: str) -> None:
+    """Raise unless a state was saved by the estimator that loads it."""
+    found = about.get("method")
+    if found != wanted:
+        raise ValueError(f"it was saved by {found or 'a bare state'}, not by {wanted}")
+
+

@@ -1,0 +1,56 @@
+"""Has it settled? What the network looked like before, and how far it has moved since.
+
+Marks are taken at sample counts that grow by the root of two and the last two are kept, so that the older one
+is always between one half and seven tenths of the network's life ago, whatever the length of the stream.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, Final, Self
+
+import numpy as np
+
+from boundsep._types import Matrix, Vector
+
+SPACING: Final = math.sqrt(2.0)
+FIRST: Final = 16.0
+
+
+@dataclass(slots=True, eq=False)
+class Monitor:
+    """The last two marks: their linear maps (2, d, q), gains (2, d), and the counts of samples they stand at."""
+
+    SHAPES: ClassVar = {"maps": (2, "d", "q"), "gains": (2, "d"), "at": (3,)}
+
+    maps: Matrix
+    gains: Matrix
+    at: Vector  # the older mark, the newer, and the one to come
+
+    @classmethod
+    def start(cls, n_outputs: int, n_inputs: int) -> Self:
+        """Return the monitor before the first sample."""
+        return cls(
+            np.zeros((2, n_outputs, n_inputs)), np.ones((2, n_outputs)), np.array([0.0, 0.0, FIRST])
+        )
+
+    def mark(self, unmixing: Matrix, gains: Vector) -> None:
+        """Note the network as it is at the mark that was due."""
+        for kept, new in ((self.maps, unmixing), (self.gains, gains)):
+            kept[0] = kept[1]
+            kept[1] = new
+        self.at[:2] = self.at[1:]
+        self.at[2] = math.ceil(self.at[1] * SPACING)
+
+    def movement(self, unmixing: Matrix, gains: Vector) -> float:
+        """Return how far the network has moved since the older mark: 0 not at all, 1 or more beyond knowing.
+
+        The larger of two numbers: the most that any gain has changed, as a logarithm, and the sine of the
+        largest angle that any row of the map has turned by.
+        """
+        if self.at[0] == 0.0:
+            return math.inf
+        norms = np.linalg.norm(self.maps[0], axis=1) * np.linalg.norm(unmixing, axis=1)
+        cosines = np.sum(self.maps[0] * unmixing, axis=1) / np.where(norms > 0.0, norms, 1.0)
+        turned = np.sqrt(np.maximum(0.0, 1.0 - cosines**2))
+        changed = np.abs(np.log(gains / self.gains[0]))
+        return float(max(turned.max(), changed.max()))
