@@ -2,7 +2,7 @@
 
 import numbers
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any, Final
 
 import numpy as np
@@ -18,6 +18,11 @@ class StateFileError(ValueError):
 
     def __init__(self, path: str | os.PathLike[str], reason: str) -> None:
         super().__init__(f"{os.fspath(path)!r} can't be loaded as a boundsep state: {reason}.")
+
+
+def missing_extra(what: str, package: str, extra: str) -> ImportError:
+    """Return the error that an optional package is missing."""
+    return ImportError(f"{what} need {package}: pip install 'boundsep[{extra}]'")
 
 
 # --- parameters, in scikit-learn's grammar -----------------------------------------------------------------
@@ -116,6 +121,35 @@ def describe_deficiency(covariance: Matrix, names: Iterable[str] | None = None) 
     return "some channels are mixtures of others"
 
 
+def nothing_varies(n_samples: int) -> str:
+    """Return the text of the error that a record has nothing to separate."""
+    return f"All channels of X are constant over its {n_samples} samples: there is nothing to separate."
+
+
+def rank_found(rank: int, covariance: Matrix, n_samples: int, names: Iterable[str] | None) -> str:
+    """Say how many independent channels were found, and why no more."""
+    q = len(covariance)
+    if rank == q:
+        return f"channels of X (its rank is {rank})"
+    why = f"only {n_samples} samples" if n_samples <= q else describe_deficiency(covariance, names)
+    return f"independent channels of X (its rank is {rank} of {q}: {why})"
+
+
+def rank_used(owner: str, rank: int, covariance: Matrix, n_samples: int, names: Iterable[str] | None) -> str:
+    """Return the text of the warning that fewer components come out than channels go in."""
+    found = rank_found(rank, covariance, n_samples, names)
+    return f"{owner} separates {rank} components, for there are {rank} {found}."
+
+
+def first_chunk_too_short(n_samples: int, n_features: int) -> str:
+    """Return the text of the error that the first chunk of a stream can't be whitened by."""
+    return (
+        f"whiten='exact' computes its whitening from the first chunk, and {n_samples} samples of {n_features} channels "
+        f"are too few (more than {n_features} are needed). Pass a longer first chunk, call fit on a record, or "
+        f"use whiten='online' or 'neural', which learn from the first sample on."
+    )
+
+
 def looks_transposed(n_samples: int, n_features: int) -> str | None:
     """Return a warning if a record has fewer rows than columns."""
     if n_samples >= n_features:
@@ -151,6 +185,11 @@ def not_settled(owner: str, moved: float, tol: float, n_samples: int, needed: in
     )
 
 
+def wrong_number_of_sources(owner: str, found: int, wanted: int) -> str:
+    """Return the text of the error that sources to be mixed are too many or too few."""
+    return f"Y has {found} columns, but {owner} separates {wanted} sources: one column for each is needed."
+
+
 def rank_fell(rank: int, n_components: int, n_samples: int) -> str:
     """Return the text of the warning that a stream does not support so many components."""
     return (
@@ -178,12 +217,3 @@ def check_stored_array(
             raise ValueError(f"{name} should have size {wanted} along axis {axis}, not {size}")
     if shape and (value.dtype != np.float64 or not value.flags.c_contiguous):
         raise ValueError(f"{name} should be a float64 array in C order, not {value.dtype}")
-
-
-def check_about(about: Mapping[str, Any], wanted: str) -> None:
-    """Raise unless a state was saved by the estimator that loads it."""
-    found = about.get("method")
-    if found != wanted:
-        raise ValueError(f"it was saved by {found or 'a bare state'}, not by {wanted}")
-
-

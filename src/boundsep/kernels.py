@@ -270,8 +270,8 @@ def learn(
                 if push[i] != 0.0 and M[i, i] > 0.0:
                     free += push[i] / (M[i, i] * D[i])
                 reach[i] = max(abs(free) / upper, release * reach[i])
-                if abs(y[i]) >= upper * (1.0 - TOLERANCE):
-                    guard[g.CLIPPED] += 1.0
+            if y[i] >= upper * (1.0 - TOLERANCE) or y[i] <= lower * (1.0 - TOLERANCE):
+                guard[g.CLIPPED] += 1.0
 
         if P is not None:
             follow_inverse(P, y, a, rates[FORGETTING])

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Final, Self, TypeAlias
 
 import numpy as np
 
-from boundsep import kernels
+from boundsep import kernels, schedules
 from boundsep._types import Matrix, Vector
 from boundsep._validation import StateFileError, check_stored_array
 from boundsep.monitor import Monitor
@@ -75,12 +75,7 @@ class State:
         n_features: int,
         *,
         whiten: str | Fixed | None = "online",
-        forgetting: float = 4e-3,
-        gain_step: float = 1e-3,
-        gain_leak: float = 1e-6,
-        sparsity: float = 0.0,
-        lower: float = -1.0,
-        upper: float = 1.0,
+        rates: Vector | None = None,
         keep_mean: bool = False,
         euler: bool = False,
     ) -> Self:
@@ -92,10 +87,8 @@ class State:
             Outputs and sensors.
         whiten : "online", "neural", None or Fixed
             How the input is whitened; a ``Fixed`` whitener is taken as it is.
-        forgetting, gain_step, gain_leak, sparsity : float
-            The rates of learning and the threshold of the neurons, as in `BSM`.
-        lower, upper : float
-            The limits of the neurons' outputs.
+        rates : ndarray, optional
+            The rates of learning and the limits of the outputs, from `schedules`; the paper's by default.
         keep_mean : bool
             Leave the mean in what the network sees.
         euler : bool
@@ -105,6 +98,7 @@ class State:
         -------
         State
         """
+        rates = schedules.paper() if rates is None else rates
         whitener: Whitener
         if isinstance(whiten, Fixed):
             whitener = whiten
@@ -112,15 +106,16 @@ class State:
             whitener = Fixed.nothing(n_features)
         else:
             kind = WHITENERS[whiten]
+            forgetting = float(rates[kernels.FORGETTING])
             whitener = kind.start(n_components, n_features, forgetting, keep_mean=keep_mean)
         n_inputs = len(whitener.map)
+        upper = float(rates[kernels.UPPER])
         neurons = Neurons.start(
             n_components,
             n_inputs,
             limit=upper if np.isfinite(upper) else 1.0,
-            inverse=sparsity == 0.0 and not euler,
+            inverse=not euler and rates[kernels.THRESHOLD] == 0.0,
         )
-        rates = np.array([forgetting, gain_step, gain_leak, sparsity, lower, upper])
         return cls(whitener, neurons, Monitor.start(n_components, n_inputs), rates, euler)
 
     def learn(self, X: Matrix) -> Matrix:

@@ -1,0 +1,68 @@
+"""Photographs that come inside installed packages, as sources: pixels are samples."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from boundsep._types import Matrix
+from boundsep._validation import missing_extra
+
+# Those that the wheels themselves contain; others would be downloaded.
+OF_SKIMAGE = ("astronaut", "brick", "camera", "chelsea", "coffee", "coins", "grass", "gravel", "moon", "rocket")
+OF_SKLEARN = ("china", "flower")
+NAMES = OF_SKIMAGE + OF_SKLEARN
+_GREY = np.array([0.2125, 0.7154, 0.0721])  # luminance of red, green and blue
+
+
+def photographs(
+    names: Sequence[str] = ("camera", "grass", "coffee"), *, height: int = 256, width: int = 256
+) -> Matrix:
+    """Return grey photographs as sources, a column each, in rows of pixels from the top.
+
+    ``S[:, i].reshape(height, width)`` is a picture again. Each is cut out of the middle and scaled to [-1, 1].
+    Neighbouring pixels are alike: learn from them in random order, as `BSM.fit` does.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Of astronaut, brick, camera, chelsea, coffee, coins, grass, gravel, moon, rocket (scikit-image; install
+        ``boundsep[images]``), china, flower (scikit-learn).
+    height, width : int
+        The size they are cut to.
+
+    Returns
+    -------
+    S : ndarray of shape (height * width, len(names))
+
+    Examples
+    --------
+    >>> photographs(["china", "flower"], height=100, width=120).shape
+    (12000, 2)
+    """
+    return np.column_stack([_picture(name, height, width) for name in names])
+
+
+def _picture(name: str, height: int, width: int) -> Matrix:
+    if name in OF_SKLEARN:
+        from sklearn.datasets import load_sample_image
+
+        picture = load_sample_image(f"{name}.jpg")
+    elif name in OF_SKIMAGE:
+        try:
+            from skimage import data
+        except ImportError as error:
+            raise missing_extra("photographs", "scikit-image", "images") from error
+        picture = getattr(data, name)()
+    else:
+        raise ValueError(f"There is no photograph {name!r}. There are: {', '.join(NAMES)}.")
+    grey = picture @ _GREY if picture.ndim == 3 else picture.astype(np.float64)
+    spare = np.array(grey.shape) - (height, width)
+    if spare.min() < 0:
+        raise ValueError(
+            f"Photograph {name!r} has {grey.shape[0]} x {grey.shape[1]} pixels, fewer than {height} x {width}."
+        )
+    top, left = spare // 2
+    grey = grey[top : top + height, left : left + width]
+    low, high = grey.min(), grey.max()
+    scaled: Matrix = (2.0 * (grey - low) / (high - low) - 1.0).ravel()
+    return scaled

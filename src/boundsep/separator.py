@@ -1,0 +1,380 @@
+"""What the online estimators share: the verbs, what they check, and what they say of how it went."""
+
+import math
+import numbers
+import os
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import Tags, check_array, check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from boundsep import _validation as v
+from boundsep import guard as g
+from boundsep._types import ArrayLike, Floats, Matrix, Vector
+from boundsep.state import State
+from boundsep.whitening import Fixed, correlation_rank, moments
+
+CHUNK = 8192  # rows gathered and learnt from at a time
+ENOUGH = 10.0  # learning needs about so many times the network's memory, 1/forgetting
+
+
+class OnlineSeparator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Base of the estimators whose network learns one sample at a time.
+
+    A subclass names its parameters, checks those that are its own, and says with which rates and limits its
+    `State` starts; everything else is here.
+    """
+
+    _keep_mean: ClassVar[bool] = False
+
+    # Set by the subclass's __init__.
+    n_components: int | None
+    forgetting: float
+    whiten: str | None
+    n_passes: int
+    tol: float
+    random_state: Any
+
+    state_: State
+    n_features_in_: int
+    _rank_told: bool = False
+
+    # --- what a subclass says ------------------------------------------------------------------------------
+
+    def _check_params(self) -> None:
+        owner = type(self).__name__
+        v.check_count(owner, "n_components", self.n_components, none=True)
+        v.check_real(owner, "forgetting", self.forgetting, 0.0, 1.0)
+        v.check_option(owner, "whiten", self.whiten, ("exact", "online", "neural", None))
+        v.check_count(owner, "n_passes", self.n_passes)
+        v.check_real(owner, "tol", self.tol, 0.0, np.inf, closed="left")
+
+    def _rates(self) -> Vector:
+        """Return the rates of learning and the limits of the outputs."""
+        raise NotImplementedError
+
+    def _by_euler(self) -> bool:
+        return False
+
+    # --- learning ------------------------------------------------------------------------------------------
+
+    def fit(self, X: ArrayLike, y: object = None) -> Self:
+        """Learn from a stored record, its samples in random order, `n_passes` times.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The record: rows are samples, columns are sensors.
+        y : ignored
+            Present for scikit-learn's pipelines.
+
+        Returns
+        -------
+        self
+        """
+        with self._unchanged_on_failure():
+            self._check_params()
+            X = self._checked(X, first=True, at_least=2)
+            state = self._start(X, record=True)
+            order = check_random_state(self.random_state)
+            for _ in range(self.n_passes):
+                shuffled = order.permutation(len(X))
+                for start in range(0, len(X), CHUNK):
+                    chunk = X[shuffled[start : start + CHUNK]]
+                    state.learn(np.ascontiguousarray(chunk, dtype=np.float64))
+            self._finish(state)
+        return self
+
+    def partial_fit(self, X: ArrayLike, y: object = None) -> Self:
+        """Learn from the next chunk of a stream, its samples in the order they come.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The chunk: one sample or many; how a stream is cut changes no bit of the result. Only with
+            ``whiten="exact"`` the first chunk matters: the whitening is computed from it, and stays.
+        y : ignored
+            Present for scikit-learn's pipelines.
+
+        Returns
+        -------
+        self
+        """
+        self.partial_fit_transform(X)
+        return self
+
+    def partial_fit_transform(self, X: ArrayLike, y: object = None) -> Floats:
+        """Learn from the next chunk of a stream, and return what the network put out meanwhile.
+
+        Each row is the network's settled output at that moment, within its limits; `transform` instead applies
+        the map that has been learnt by now to all rows alike.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The chunk.
+        y : ignored
+            Present for scikit-learn's pipelines.
+
+        Returns
+        -------
+        Y : ndarray of shape (n_samples, n_components)
+        """
+        with self._unchanged_on_failure():
+            self._check_params()
+            first = not self.__sklearn_is_fitted__()
+            X = self._checked(X, first=first)
+            state = self._start(X, record=False) if first else self.state_
+            state.rates = self._rates()
+            Y = state.learn(np.ascontiguousarray(X, dtype=np.float64))
+            self.state_ = state
+        if state.whitener.rank < len(Y.T) and not self._rank_told and state.n_samples > ENOUGH * X.shape[1]:
+            self._rank_told = True
+            warnings.warn(
+                v.rank_fell(state.whitener.rank, len(Y.T), state.n_samples), UserWarning, stacklevel=2
+            )
+        return Y.astype(X.dtype, copy=False)
+
+    def _start(self, X: Floats, *, record: bool) -> State:
+        """Return the state before the first sample. X is the whole record, or the first chunk of a stream."""
+        owner, q = type(self).__name__, X.shape[1]
+        names = getattr(self, "feature_names_in_", None)
+        whiten: str | Fixed | None = self.whiten
+        if record or whiten == "exact":
+            if not record and len(X) <= q:
+                raise ValueError(v.first_chunk_too_short(*X.shape))
+            _warn(v.looks_transposed(*X.shape))
+            mean, covariance = moments(X)
+            rank = min(correlation_rank(covariance, len(X)), len(X) - 1)
+            if rank == 0:
+                raise ValueError(v.nothing_varies(len(X)))
+            found = v.rank_found(rank, covariance, len(X), names)
+            d = v.check_n_components(owner, self.n_components, rank, found)
+            if rank < q and self.n_components is None:
+                _warn(v.rank_used(owner, rank, covariance, len(X), names))
+            if whiten is None:
+                _warn(v.not_white(covariance, len(X)))
+            elif whiten == "exact":
+                whiten = Fixed.exact(mean, covariance, d, keep_mean=self._keep_mean)
+        else:
+            d = v.check_n_components(owner, self.n_components, q, "channels of X")
+        return State.start(
+            d, q, whiten=whiten, rates=self._rates(), keep_mean=self._keep_mean, euler=self._by_euler()
+        )
+
+    def _finish(self, state: State) -> None:
+        """Take the learnt state over; warn if it still moves."""
+        self.state_ = state
+        self._rank_told = True
+        if not self.converged_:
+            owner, needed = type(self).__name__, math.ceil(ENOUGH / self.forgetting)
+            message = v.not_settled(owner, self.movement_, self.tol, state.n_samples, needed)
+            warnings.warn(message, ConvergenceWarning, stacklevel=3)
+
+    def _checked(self, X: ArrayLike, *, first: bool = False, at_least: int = 1) -> Floats:
+        """Return X as a matrix of floats, float32 left as it is; raise if it can't be used."""
+        X = validate_data(
+            self,
+            X,
+            reset=first,
+            dtype=[np.float64, np.float32],
+            ensure_all_finite=False,
+            ensure_min_samples=at_least,
+        )
+        v.check_finite(X, type(self).__name__)
+        return X
+
+    @contextmanager
+    def _unchanged_on_failure(self) -> Iterator[None]:
+        before = dict(self.__dict__)
+        try:
+            yield
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+
+    # --- using what was learnt -------------------------------------------------------------------------------
+
+    def transform(self, X: ArrayLike) -> Floats:
+        """Separate by the linear map learnt so far; learns nothing.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples to separate.
+
+        Returns
+        -------
+        Y : ndarray of shape (n_samples, n_components)
+            ``(X - mean_) @ components_.T``, each source in the box of the network's limits.
+        """
+        check_is_fitted(self)
+        X = self._checked(X)
+        Y: Floats = (X - self._offset) @ self.components_.T
+        return Y.astype(X.dtype, copy=False)
+
+    def inverse_transform(self, Y: ArrayLike) -> Floats:
+        """Mix sources back into what the sensors would have recorded.
+
+        Parameters
+        ----------
+        Y : array-like of shape (n_samples, n_components)
+            Sources, scaled as `transform` scales them.
+
+        Returns
+        -------
+        X : ndarray of shape (n_samples, n_features)
+            ``Y @ mixing_.T + mean_``.
+        """
+        check_is_fitted(self)
+        Y = check_array(Y, dtype=[np.float64, np.float32], input_name="Y")
+        if Y.shape[1] != self._n_features_out:
+            raise ValueError(v.wrong_number_of_sources(type(self).__name__, Y.shape[1], self._n_features_out))
+        X: Floats = Y @ self.mixing_.T + self._offset
+        return X.astype(Y.dtype, copy=False)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Save parameters and state to one file, whole or not at all.
+
+        Parameters
+        ----------
+        path : path-like
+            Where to; an older file of that name is replaced.
+        """
+        check_is_fitted(self)
+        params = self.get_params(deep=False)
+        if not (params["random_state"] is None or isinstance(params["random_state"], numbers.Integral)):
+            params["random_state"] = None  # a generator can't be kept: it belongs to the caller
+        names = getattr(self, "feature_names_in_", None)
+        about = {
+            "method": type(self).__name__,
+            "params": params,
+            "feature_names": None if names is None else list(names),
+        }
+        self.state_.save(path, about)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Load what `save` wrote, and go on where it stopped, bit for bit.
+
+        Parameters
+        ----------
+        path : path-like
+            The file.
+
+        Returns
+        -------
+        separator : the estimator, fitted
+
+        Raises
+        ------
+        StateFileError
+            If the file is damaged, of an unknown version, or of another estimator.
+        """
+        state, about = State.load(path)
+        if about.get("method") != cls.__name__:
+            saved_by = about.get("method") or "a bare State"
+            raise v.StateFileError(path, f"it was saved by {saved_by}, not by {cls.__name__}")
+        separator = cls(**about["params"])
+        separator.state_ = state
+        separator.n_features_in_ = len(state.whitener.mean)
+        separator._rank_told = False
+        if about["feature_names"] is not None:
+            separator.feature_names_in_ = np.array(about["feature_names"], dtype=object)
+        return separator
+
+    # --- what was learnt ---------------------------------------------------------------------------------------
+
+    @property
+    def components_(self) -> Matrix:
+        """The total linear map, of shape (n_components, n_features)."""
+        return self._fitted().components()
+
+    @property
+    def mixing_(self) -> Matrix:
+        """The pseudo-inverse of ``components_``, of shape (n_features, n_components)."""
+        return np.linalg.pinv(self.components_)
+
+    @property
+    def mean_(self) -> Vector:
+        """The mean of the sensors, of shape (n_features,)."""
+        return self._fitted().whitener.mean.copy()
+
+    @property
+    def whitening_(self) -> Matrix:
+        """The whitening map, from sensors to the network's input."""
+        return self._fitted().whitener.map.copy()
+
+    @property
+    def W_(self) -> Matrix:
+        """The feedforward synapses, of shape (n_components, inputs of the network)."""
+        return self._fitted().neurons.W.copy()
+
+    @property
+    def M_(self) -> Matrix:
+        """The lateral synapses, of shape (n_components, n_components)."""
+        return self._fitted().neurons.M.copy()
+
+    @property
+    def D_(self) -> Vector:
+        """The gains, of shape (n_components,)."""
+        return self._fitted().neurons.D.copy()
+
+    @property
+    def n_samples_seen_(self) -> int:
+        """How many samples it has learnt from, silent ones included."""
+        return self._fitted().n_samples
+
+    @property
+    def clip_share_(self) -> float:
+        """The share of outputs that were clipped while learning."""
+        counts = self._fitted().neurons.guard
+        return float(counts[g.CLIPPED] / max(1.0, counts[g.HEARD] * self._n_features_out))
+
+    @property
+    def sweeps_(self) -> float:
+        """The mean number of sweeps (Euler steps, with ``dynamics="euler"``) that an output took to settle."""
+        counts = self._fitted().neurons.guard
+        return float(counts[g.SWEEPS] / max(1.0, counts[g.HEARD]))
+
+    @property
+    def movement_(self) -> float:
+        """How far gains and map have moved over the last part (a third to a half) of the learning."""
+        return self._fitted().movement()
+
+    @property
+    def converged_(self) -> bool:
+        """Whether that is within ``tol``."""
+        return self.movement_ <= self.tol
+
+    @property
+    def _offset(self) -> Vector | float:
+        return 0.0 if self._keep_mean else self.state_.whitener.mean
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self._fitted().neurons.D)
+
+    def _fitted(self) -> State:
+        check_is_fitted(self)
+        return self.state_
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "state_")
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def _warn(message: str | None) -> None:
+    if message:
+        warnings.warn(message, UserWarning, stacklevel=4)
