@@ -28,21 +28,14 @@ def missing_extra(what: str, package: str, extra: str) -> ImportError:
 # --- parameters, in scikit-learn's grammar -----------------------------------------------------------------
 
 
-def check_real(
-    owner: str, name: str, value: Any, low: float, high: float, *, closed: str = "neither"
-) -> None:
-    """Raise unless the parameter is a real number between low and high."""
-    opening, closing = {"neither": "()", "left": "[)", "right": "(]", "both": "[]"}[closed]
+def check_real(owner: str, name: str, value: Any, low: float, high: float, *, low_too: bool = False) -> None:
+    """Raise unless the parameter is a real number between low and high, or equal to low if that is allowed too."""
     real = isinstance(value, numbers.Real) and not isinstance(value, bool)
-    if (
-        not real
-        or not (low <= value <= high)
-        or (value == low and opening == "(")
-        or (value == high and closing == ")")
-    ):
+    if not (real and (low < value < high or (low_too and value == low))):
+        opening = "[" if low_too else "("
         raise ValueError(
-            f"The {name!r} parameter of {owner} must be a float in the range "
-            f"{opening}{low}, {high}{closing}. Got {value!r} instead."
+            f"The {name!r} parameter of {owner} must be a float in the range {opening}{low}, {high}). "
+            f"Got {value!r} instead."
         )
 
 
@@ -53,8 +46,7 @@ def check_count(owner: str, name: str, value: Any, *, none: bool = False) -> Non
     if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < 1:
         also = " or None" if none else ""
         raise ValueError(
-            f"The {name!r} parameter of {owner} must be an int in the range [1, inf){also}. "
-            f"Got {value!r} instead."
+            f"The {name!r} parameter of {owner} must be an int in the range [1, inf){also}. Got {value!r} instead."
         )
 
 
@@ -93,8 +85,8 @@ def check_finite(X: Floats, owner: str) -> None:
     value = X[row, channel]
     what = "NaN" if np.isnan(value) else "infinity" if np.isinf(value) else "a value too large to be squared"
     raise ValueError(
-        f"Input X contains {what}: {value} in row {row}, channel {channel}; {int(bad.sum())} such values in "
-        f"{int(bad.any(axis=1).sum())} rows. {owner} needs finite samples: leave those rows out, or fill them."
+        f"Input X contains {what}: {value} in row {row}, channel {channel} (in all, values: {int(bad.sum())}, rows: "
+        f"{int(bad.any(axis=1).sum())}). {owner} needs finite samples: leave those rows out, or fill them."
     )
 
 
@@ -177,11 +169,13 @@ def not_white(covariance: Matrix, n_samples: int) -> str | None:
 
 def not_settled(owner: str, moved: float, tol: float, n_samples: int, needed: int) -> str:
     """Return the text of the warning that learning has not come to its end."""
-    how_far = "more than can be told" if not np.isfinite(moved) else f"{moved:.3g}"
+    if n_samples < needed:
+        what = f"{n_samples} samples are too few at this forgetting, which needs {needed} at the least"
+    else:
+        what = f"over the last part of {n_samples} samples its gains or its map moved by {moved:.3g} (tol={tol:.3g})"
     return (
-        f"{owner} has not settled after {n_samples} samples: over the last part of them its gains or its map moved "
-        f"by {how_far} (tol={tol:.3g}). Learn from more samples (at least {needed} at this forgetting; n_passes= "
-        f"goes over the same ones again), or use a larger forgetting and gain_step."
+        f"{owner} has not settled: {what}. Learn from more samples (n_passes= goes over the same ones again), or "
+        f"use larger steps (forgetting=, gain_step=)."
     )
 
 
@@ -202,9 +196,7 @@ def rank_fell(rank: int, n_components: int, n_samples: int) -> str:
 # --- stored states -------------------------------------------------------------------------------------------
 
 
-def check_stored_array(
-    name: str, value: Any, shape: tuple[int | str, ...], sizes: dict[str, int]
-) -> None:
+def check_stored_array(name: str, value: Any, shape: tuple[int | str, ...], sizes: dict[str, int]) -> None:
     """Raise unless a stored array has its shape; letters stand for sizes that the first to name them sets."""
     if not isinstance(value, np.ndarray) or value.ndim != len(shape):
         raise ValueError(f"{name} should have {len(shape)} dimensions")

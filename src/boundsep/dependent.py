@@ -12,9 +12,7 @@ from scipy.special import stdtr
 from boundsep._types import Matrix
 
 
-def shared_amplitude(
-    n_samples: int, n_sources: int, *, quietest: float = 0.2, random_state: Any = None
-) -> Matrix:
+def shared_amplitude(n_samples: int, n_sources: int, *, quietest: float = 0.2, random_state: Any = None) -> Matrix:
     """Uniform sources that grow loud and quiet together: ``r_t u_t`` with one r_t in [quietest, 1] for all.
 
     Parameters
@@ -42,7 +40,7 @@ def shared_amplitude(
 
 
 def l1_ball(n_samples: int, n_sources: int, *, corners: float = 0.02, random_state: Any = None) -> Matrix:
-    """Sources uniform in the ball ``sum |s_i| <= 1``, and a few samples at the corners of the cube around it.
+    """Return sources uniform in the ball ``sum |s_i| <= 1``, and a few samples at corners of the cube around it.
 
     The ball is a rotated support: in two dimensions a square that stands on its corner. Without the corners
     nothing tells the two squares apart.
@@ -100,9 +98,7 @@ def x_shape(n_samples: int, n_sources: int, *, random_state: Any = None) -> Matr
     return magnitude * rng.choice([-1.0, 1.0], (n_samples, n_sources))
 
 
-def copula(
-    n_samples: int, n_sources: int, *, rho: float = 0.0, dof: float = 4.0, random_state: Any = None
-) -> Matrix:
+def copula(n_samples: int, n_sources: int, *, rho: float = 0.0, dof: float = 4.0, random_state: Any = None) -> Matrix:
     """Uniform sources joined by a copula of Student's t: dependent in the tails, and correlated where rho is not 0.
 
     Parameters
@@ -130,5 +126,4 @@ def copula(
     correlation = toeplitz(rho ** np.arange(n_sources))
     normal = rng.normal(size=(n_samples, n_sources)) @ np.linalg.cholesky(correlation).T
     student = normal / np.sqrt(rng.chisquare(dof, (n_samples, 1)) / dof)
-    uniform: Matrix = 2.0 * stdtr(dof, student) - 1.0
-    return uniform
+    return 2.0 * stdtr(dof, student) - 1.0

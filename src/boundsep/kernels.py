@@ -30,9 +30,7 @@ SCRATCH: Final = 5  # vectors in ``work``
 
 
 @part_of_kernel
-def settle_descent(
-    a: Vector, z: Vector, push: Vector, P: Matrix, D: Vector, lower: float, upper: float
-) -> int:
+def settle_descent(a: Vector, z: Vector, push: Vector, P: Matrix, D: Vector, lower: float, upper: float) -> int:
     """Settle from the unclipped state ``P a`` by descent on the multipliers of the bounds it breaks."""
     d = z.shape[0]
     for i in range(d):
@@ -171,9 +169,7 @@ def follow_inverse(P: Matrix, y: Vector, k: Vector, forgetting: float) -> None:
 
 
 @kernel
-def learn_weights(
-    x: Vector, y: Vector, W: Matrix, M: Matrix, D: Vector, new: Vector, rates: Vector
-) -> None:
+def learn_weights(x: Vector, y: Vector, W: Matrix, M: Matrix, D: Vector, new: Vector, rates: Vector) -> None:
     """Hebbian W, anti-Hebbian M, and the gains D from the row norms of both."""
     d, q = W.shape
     forgetting = rates[FORGETTING]

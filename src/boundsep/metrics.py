@@ -206,8 +206,7 @@ def align(S: Matrix, Y: Matrix) -> Matrix:
     centred, outputs = _centred(S, Y)
     outputs = outputs[:, si_sdr(S, Y).output_of_source]
     scale = np.sum(outputs * centred, axis=0) / np.sum(outputs**2, axis=0)
-    aligned: Matrix = outputs * scale + np.mean(S, axis=0)
-    return aligned
+    return outputs * scale + np.mean(S, axis=0)
 
 
 def _scores(energy: Matrix, all_energy: Vector) -> Scores:
@@ -225,8 +224,7 @@ def _scores(energy: Matrix, all_energy: Vector) -> Scores:
 
 def _decibels(signal: Vector | float, rest: Vector | float) -> Vector:
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = np.where(np.asarray(signal) > 0.0, 10.0 * np.log10(np.divide(signal, rest)), -np.inf)
-    return ratio
+        return np.where(np.asarray(signal) > 0.0, 10.0 * np.log10(np.divide(signal, rest)), -np.inf)
 
 
 def _centred(S: Matrix, Y: Matrix) -> tuple[Matrix, Matrix]:

@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from boundsep._types import Matrix, Vector
 
-
 # --- matrices -----------------------------------------------------------------------------------------------
 
 
@@ -34,8 +33,7 @@ def orthogonal(n_sources: int, *, random_state: Any = None) -> Matrix:
     """
     rng = np.random.default_rng(random_state)
     Q, R = np.linalg.qr(rng.normal(size=(n_sources, n_sources)))
-    signed: Matrix = Q * np.sign(np.diag(R))
-    return signed
+    return Q * np.sign(np.diag(R))
 
 
 def gaussian(n_sensors: int, n_sources: int, *, random_state: Any = None) -> Matrix:
@@ -60,9 +58,7 @@ def gaussian(n_sensors: int, n_sources: int, *, random_state: Any = None) -> Mat
     return np.random.default_rng(random_state).normal(size=(n_sensors, n_sources))
 
 
-def ill_conditioned(
-    n_sensors: int, n_sources: int, *, condition: float = 1e3, random_state: Any = None
-) -> Matrix:
+def ill_conditioned(n_sensors: int, n_sources: int, *, condition: float = 1e3, random_state: Any = None) -> Matrix:
     """Return a random matrix of a given condition, its singular values falling geometrically from 1.
 
     Parameters
@@ -132,8 +128,7 @@ class Mixture:
     @property
     def power(self) -> Vector:
         """The variance of each source, which `metrics.sir` takes."""
-        variance: Vector = self.S.var(axis=0)
-        return variance
+        return self.S.var(axis=0)
 
     def matrix_at(self, sample: int) -> Matrix:
         """Return the matrix that mixed one sample."""

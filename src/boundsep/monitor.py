@@ -29,9 +29,7 @@ class Monitor:
     @classmethod
     def start(cls, n_outputs: int, n_inputs: int) -> Self:
         """Return the monitor before the first sample."""
-        return cls(
-            np.zeros((2, n_outputs, n_inputs)), np.ones((2, n_outputs)), np.array([0.0, 0.0, FIRST])
-        )
+        return cls(np.zeros((2, n_outputs, n_inputs)), np.ones((2, n_outputs)), np.array([0.0, 0.0, FIRST]))
 
     def mark(self, unmixing: Matrix, gains: Vector) -> None:
         """Note the network as it is at the mark that was due."""

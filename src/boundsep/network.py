@@ -48,7 +48,7 @@ class BSM(OnlineSeparator):
         the letter of the paper, which is slower.
     n_passes : int, default=1
         How often `fit` goes over the record.
-    tol : float, default=0.1
+    tol : float, default=0.2
         `fit` warns if gains or map moved by more than this over the last part of the learning.
     random_state : int, RandomState instance or None, default=None
         The order in which `fit` takes the samples.
@@ -116,7 +116,7 @@ class BSM(OnlineSeparator):
         whiten: str | None = "exact",
         dynamics: str = "fixed_point",
         n_passes: int = 1,
-        tol: float = 0.1,
+        tol: float = 0.2,
         random_state: Any = None,
     ) -> None:
         self.n_components = n_components
@@ -134,10 +134,10 @@ class BSM(OnlineSeparator):
 
     def _check_params(self) -> None:
         super()._check_params()
-        v.check_real("BSM", "gain_step", self.gain_step, 0.0, 1.0, closed="left")
-        v.check_real("BSM", "gain_leak", self.gain_leak, 0.0, 1.0, closed="left")
+        v.check_real("BSM", "gain_step", self.gain_step, 0.0, 1.0, low_too=True)
+        v.check_real("BSM", "gain_leak", self.gain_leak, 0.0, 1.0, low_too=True)
         v.check_option("BSM", "schedule", self.schedule, ("paper",))
-        v.check_real("BSM", "sparsity", self.sparsity, 0.0, np.inf, closed="left")
+        v.check_real("BSM", "sparsity", self.sparsity, 0.0, np.inf, low_too=True)
         v.check_real("BSM", "limit", self.limit, 0.0, np.inf)
         v.check_option("BSM", "dynamics", self.dynamics, ("fixed_point", "euler"))
 

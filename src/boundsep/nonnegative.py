@@ -26,7 +26,7 @@ class NSM(OnlineSeparator):
         How the input is whitened; see `BSM`.
     n_passes : int, default=1
         How often `fit` goes over the record.
-    tol : float, default=0.1
+    tol : float, default=0.2
         `fit` warns if the map moved by more than this over the last part of the learning.
     random_state : int, RandomState instance or None, default=None
         The order in which `fit` takes the samples.
@@ -71,7 +71,7 @@ class NSM(OnlineSeparator):
         forgetting: float = 4e-3,
         whiten: str | None = "exact",
         n_passes: int = 1,
-        tol: float = 0.1,
+        tol: float = 0.2,
         random_state: Any = None,
     ) -> None:
         self.n_components = n_components

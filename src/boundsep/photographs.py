@@ -8,15 +8,24 @@ from boundsep._types import Matrix
 from boundsep._validation import missing_extra
 
 # Those that the wheels themselves contain; others would be downloaded.
-OF_SKIMAGE = ("astronaut", "brick", "camera", "chelsea", "coffee", "coins", "grass", "gravel", "moon", "rocket")
+OF_SKIMAGE = (
+    "astronaut",
+    "brick",
+    "camera",
+    "chelsea",
+    "coffee",
+    "coins",
+    "grass",
+    "gravel",
+    "moon",
+    "rocket",
+)
 OF_SKLEARN = ("china", "flower")
 NAMES = OF_SKIMAGE + OF_SKLEARN
 _GREY = np.array([0.2125, 0.7154, 0.0721])  # luminance of red, green and blue
 
 
-def photographs(
-    names: Sequence[str] = ("camera", "grass", "coffee"), *, height: int = 256, width: int = 256
-) -> Matrix:
+def photographs(names: Sequence[str] = ("camera", "grass", "coffee"), *, height: int = 256, width: int = 256) -> Matrix:
     """Return grey photographs as sources, a column each, in rows of pixels from the top.
 
     ``S[:, i].reshape(height, width)`` is a picture again. Each is cut out of the middle and scaled to [-1, 1].
@@ -64,5 +73,4 @@ def _picture(name: str, height: int, width: int) -> Matrix:
     top, left = spare // 2
     grey = grey[top : top + height, left : left + width]
     low, high = grey.min(), grey.max()
-    scaled: Matrix = (2.0 * (grey - low) / (high - low) - 1.0).ravel()
-    return scaled
+    return (2.0 * (grey - low) / (high - low) - 1.0).ravel()

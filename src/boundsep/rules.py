@@ -30,8 +30,7 @@ def shrink_and_clip(z: Vector, threshold: float, lower: float, upper: float) -> 
 
 def unclipped_map(W: Matrix, M: Matrix, D: Vector) -> Matrix:
     """Return the linear map of the network while no neuron clips: ``y = (M D)^-1 W x``."""
-    solved: Matrix = np.linalg.solve(M, W) / D[:, None]
-    return solved
+    return np.linalg.solve(M, W) / D[:, None]
 
 
 # --- the dynamics, Eq. (17), three ways to its resting state ----------------------------------------------
@@ -45,8 +44,7 @@ def activation(u: Vector, M: Matrix, D: Vector, threshold: float, lower: float, 
 def membrane_flow(u: Vector, y: Vector, a: Vector, M: Matrix, D: Vector) -> Vector:
     """Return du/dtau, first line of Eq. (17), at the drive ``a = W x``."""
     lateral = M @ (D * y) - np.diag(M) * D * y
-    flow: Vector = a - u - lateral
-    return flow
+    return a - u - lateral
 
 
 def settle_euler(
@@ -170,8 +168,7 @@ def update_D(W: Matrix, M: Matrix, D: Vector, gain_step: float, gain_leak: float
 
 def fading(n_samples: int, forgetting: float) -> Vector:
     """Return the weights gamma^(t-1), ..., gamma, 1 of Eqs. (8) and (9), oldest sample first."""
-    weights: Vector = np.sqrt(1.0 - forgetting) ** np.arange(n_samples - 1, -1, -1.0)
-    return weights
+    return np.sqrt(1.0 - forgetting) ** np.arange(n_samples - 1, -1, -1.0)
 
 
 def correlations(X: Matrix, Y: Matrix, forgetting: float) -> tuple[Matrix, Matrix]:
@@ -192,9 +189,7 @@ def relaxed_cost(X: Matrix, Y: Matrix, D: Vector, forgetting: float, alpha: floa
     return similarity_cost(X, Y, D, forgetting) + 2.0 * alpha * float(np.sum(D**2))
 
 
-def online_cost(
-    x: Vector, y: Vector, W: Matrix, M: Matrix, D: Vector, forgetting: float, alpha: float
-) -> float:
+def online_cost(x: Vector, y: Vector, W: Matrix, M: Matrix, D: Vector, forgetting: float, alpha: float) -> float:
     """Return h(y, D), Eq. (12)."""
     kappa = 1.0 / forgetting
     z = D * y

@@ -14,18 +14,18 @@ def paper(
     lower: float = -1.0,
     upper: float = 1.0,
 ) -> Vector:
-    """Return the rates of a network with constant steps, in the order in which ``kernels`` reads them.
+    r"""Return the rates of a network with constant steps, in the order in which ``kernels`` reads them.
 
     Parameters
     ----------
     forgetting : float
-        :math:`1 - \\gamma^2`, the share of its memory that the network gives up each sample.
+        :math:`1 - \gamma^2`, the share of its memory that the network gives up each sample.
     gain_step : float
-        :math:`\\eta`, the step of the gains D.
+        :math:`\eta`, the step of the gains D.
     gain_leak : float
-        :math:`\\beta`, the leak of the gains.
+        :math:`\beta`, the leak of the gains.
     sparsity : float
-        :math:`\\lambda`, the soft threshold of the neurons.
+        :math:`\lambda`, the soft threshold of the neurons.
     lower, upper : float
         The limits of the neurons' outputs.
 

@@ -24,7 +24,7 @@ CHUNK = 8192  # rows gathered and learnt from at a time
 ENOUGH = 10.0  # learning needs about so many times the network's memory, 1/forgetting
 
 
-class OnlineSeparator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class OnlineSeparator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base of the estimators whose network learns one sample at a time.
 
     A subclass names its parameters, checks those that are its own, and says with which rates and limits its
@@ -53,7 +53,7 @@ class OnlineSeparator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         v.check_real(owner, "forgetting", self.forgetting, 0.0, 1.0)
         v.check_option(owner, "whiten", self.whiten, ("exact", "online", "neural", None))
         v.check_count(owner, "n_passes", self.n_passes)
-        v.check_real(owner, "tol", self.tol, 0.0, np.inf, closed="left")
+        v.check_real(owner, "tol", self.tol, 0.0, np.inf, low_too=True)
 
     def _rates(self) -> Vector:
         """Return the rates of learning and the limits of the outputs."""
@@ -80,13 +80,13 @@ class OnlineSeparator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         """
         with self._unchanged_on_failure():
             self._check_params()
-            X = self._checked(X, first=True, at_least=2)
-            state = self._start(X, record=True)
+            record = self._checked(X, first=True, at_least=2)
+            state = self._start(record, record=True)
             order = check_random_state(self.random_state)
             for _ in range(self.n_passes):
-                shuffled = order.permutation(len(X))
-                for start in range(0, len(X), CHUNK):
-                    chunk = X[shuffled[start : start + CHUNK]]
+                shuffled = order.permutation(len(record))
+                for start in range(0, len(record), CHUNK):
+                    chunk = record[shuffled[start : start + CHUNK]]
                     state.learn(np.ascontiguousarray(chunk, dtype=np.float64))
             self._finish(state)
         return self
@@ -129,17 +129,15 @@ class OnlineSeparator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         with self._unchanged_on_failure():
             self._check_params()
             first = not self.__sklearn_is_fitted__()
-            X = self._checked(X, first=first)
-            state = self._start(X, record=False) if first else self.state_
+            chunk = self._checked(X, first=first)
+            state = self._start(chunk, record=False) if first else self.state_
             state.rates = self._rates()
-            Y = state.learn(np.ascontiguousarray(X, dtype=np.float64))
+            Y = state.learn(np.ascontiguousarray(chunk, dtype=np.float64))
             self.state_ = state
-        if state.whitener.rank < len(Y.T) and not self._rank_told and state.n_samples > ENOUGH * X.shape[1]:
+        if state.whitener.rank < len(Y.T) and not self._rank_told and state.n_samples > ENOUGH * chunk.shape[1]:
             self._rank_told = True
-            warnings.warn(
-                v.rank_fell(state.whitener.rank, len(Y.T), state.n_samples), UserWarning, stacklevel=2
-            )
-        return Y.astype(X.dtype, copy=False)
+            warnings.warn(v.rank_fell(state.whitener.rank, len(Y.T), state.n_samples), UserWarning, stacklevel=2)
+        return Y.astype(chunk.dtype, copy=False)
 
     def _start(self, X: Floats, *, record: bool) -> State:
         """Return the state before the first sample. X is the whole record, or the first chunk of a stream."""
@@ -164,22 +162,23 @@ class OnlineSeparator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
                 whiten = Fixed.exact(mean, covariance, d, keep_mean=self._keep_mean)
         else:
             d = v.check_n_components(owner, self.n_components, q, "channels of X")
-        return State.start(
-            d, q, whiten=whiten, rates=self._rates(), keep_mean=self._keep_mean, euler=self._by_euler()
-        )
+        return State.start(d, q, whiten=whiten, rates=self._rates(), keep_mean=self._keep_mean, euler=self._by_euler())
 
     def _finish(self, state: State) -> None:
         """Take the learnt state over; warn if it still moves."""
         self.state_ = state
         self._rank_told = True
         if not self.converged_:
-            owner, needed = type(self).__name__, math.ceil(ENOUGH / self.forgetting)
-            message = v.not_settled(owner, self.movement_, self.tol, state.n_samples, needed)
+            message = v.not_settled(type(self).__name__, self.movement_, self.tol, state.n_samples, self._needed())
             warnings.warn(message, ConvergenceWarning, stacklevel=3)
+
+    def _needed(self) -> int:
+        """Return how many samples learning takes at the least, with this memory."""
+        return math.ceil(ENOUGH / self.forgetting)
 
     def _checked(self, X: ArrayLike, *, first: bool = False, at_least: int = 1) -> Floats:
         """Return X as a matrix of floats, float32 left as it is; raise if it can't be used."""
-        X = validate_data(
+        checked: Floats = validate_data(
             self,
             X,
             reset=first,
@@ -187,8 +186,8 @@ class OnlineSeparator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             ensure_all_finite=False,
             ensure_min_samples=at_least,
         )
-        v.check_finite(X, type(self).__name__)
-        return X
+        v.check_finite(checked, type(self).__name__)
+        return checked
 
     @contextmanager
     def _unchanged_on_failure(self) -> Iterator[None]:
@@ -216,9 +215,9 @@ class OnlineSeparator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             ``(X - mean_) @ components_.T``, each source in the box of the network's limits.
         """
         check_is_fitted(self)
-        X = self._checked(X)
-        Y: Floats = (X - self._offset) @ self.components_.T
-        return Y.astype(X.dtype, copy=False)
+        checked = self._checked(X)
+        Y: Floats = (checked - self._offset) @ self.components_.T
+        return Y.astype(checked.dtype, copy=False)
 
     def inverse_transform(self, Y: ArrayLike) -> Floats:
         """Mix sources back into what the sensors would have recorded.
@@ -234,11 +233,11 @@ class OnlineSeparator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             ``Y @ mixing_.T + mean_``.
         """
         check_is_fitted(self)
-        Y = check_array(Y, dtype=[np.float64, np.float32], input_name="Y")
-        if Y.shape[1] != self._n_features_out:
-            raise ValueError(v.wrong_number_of_sources(type(self).__name__, Y.shape[1], self._n_features_out))
-        X: Floats = Y @ self.mixing_.T + self._offset
-        return X.astype(Y.dtype, copy=False)
+        checked: Floats = check_array(Y, dtype=[np.float64, np.float32], input_name="Y")
+        if checked.shape[1] != self._n_features_out:
+            raise ValueError(v.wrong_number_of_sources(type(self).__name__, checked.shape[1], self._n_features_out))
+        mixed: Floats = checked @ self.mixing_.T + self._offset
+        return mixed.astype(checked.dtype, copy=False)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save parameters and state to one file, whole or not at all.
@@ -300,7 +299,7 @@ class OnlineSeparator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     @property
     def mixing_(self) -> Matrix:
         """The pseudo-inverse of ``components_``, of shape (n_features, n_components)."""
-        return np.linalg.pinv(self.components_)
+        return np.asarray(np.linalg.pinv(self.components_), dtype=np.float64)
 
     @property
     def mean_(self) -> Vector:
@@ -351,8 +350,8 @@ class OnlineSeparator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
     @property
     def converged_(self) -> bool:
-        """Whether that is within ``tol``."""
-        return self.movement_ <= self.tol
+        """Whether that is within ``tol``, after enough samples to tell."""
+        return self.movement_ <= self.tol and self.n_samples_seen_ >= self._needed()
 
     @property
     def _offset(self) -> Vector | float:

@@ -134,9 +134,7 @@ def sparse(
     raise ValueError(f"kind must be 'uniform', 'ternary' or 'laplace'. Got {kind!r} instead.")
 
 
-def clipped_gaussian(
-    n_samples: int, n_sources: int, *, limit: float = 1.0, random_state: Seed = None
-) -> Matrix:
+def clipped_gaussian(n_samples: int, n_sources: int, *, limit: float = 1.0, random_state: Seed = None) -> Matrix:
     """Gaussian sources that a recorder has clipped at ``limit`` standard deviations, scaled to [-1, 1].
 
     Parameters
@@ -158,8 +156,7 @@ def clipped_gaussian(
     True
     """
     rng = np.random.default_rng(random_state)
-    clipped: Matrix = np.clip(rng.normal(size=(n_samples, n_sources)) / limit, -1.0, 1.0)
-    return clipped
+    return np.clip(rng.normal(size=(n_samples, n_sources)) / limit, -1.0, 1.0)
 
 
 # --- signals ----------------------------------------------------------------------------------------------------
@@ -190,9 +187,7 @@ def pam(n_samples: int, n_sources: int, *, levels: int = 4, random_state: Seed =
     return np.linspace(-1.0, 1.0, levels)[rng.integers(levels, size=(n_samples, n_sources))]
 
 
-def qam(
-    n_samples: int, n_sources: int, *, order: int = 16, random_state: Seed = None
-) -> NDArray[np.complex128]:
+def qam(n_samples: int, n_sources: int, *, order: int = 16, random_state: Seed = None) -> NDArray[np.complex128]:
     """Square quadrature amplitude modulation: complex symbols whose two parts are PAM.
 
     Separators are real: `stack_complex` makes two real channels of each complex one, the real parts first.
@@ -263,8 +258,7 @@ def unstack_complex(S: Matrix) -> NDArray[np.complex128]:
     [[(1+2j), (3+4j)]]
     """
     d = S.shape[1] // 2
-    stacked: NDArray[np.complex128] = S[:, :d] + 1j * S[:, d:]
-    return stacked
+    return S[:, :d] + 1j * S[:, d:]
 
 
 def sines(n_samples: int, n_sources: int, *, random_state: Seed = None) -> Matrix:
@@ -315,5 +309,4 @@ def _phases(n_samples: int, n_sources: int, random_state: Seed) -> Matrix:
     """Return phases in turns; no frequency is a small multiple of another."""
     rng = np.random.default_rng(random_state)
     frequencies = 0.005 + 0.12 * (rng.permutation(n_sources) + rng.uniform(0.2, 0.8, n_sources)) / n_sources
-    phases: Matrix = np.arange(n_samples)[:, None] * frequencies + rng.uniform(size=n_sources)
-    return phases
+    return np.arange(n_samples)[:, None] * frequencies + rng.uniform(size=n_sources)

@@ -24,7 +24,7 @@ from boundsep.whitening_local import Neural
 
 FORMAT: Final = "boundsep state"
 VERSION: Final = 1
-WHITENERS: Final = {"fixed": Fixed, "online": Online, "neural": Neural}
+WHITENERS: Final[dict[str, Any]] = {"fixed": Fixed, "online": Online, "neural": Neural}
 # What NumPy and zipfile raise on a file that is cut off, altered, or something else.
 UNREADABLE: Final = (
     ValueError,
@@ -59,7 +59,7 @@ class State:
     (2, 3)
     """
 
-    PARTS: ClassVar = {"neurons": Neurons, "monitor": Monitor}
+    PARTS: ClassVar[dict[str, Any]] = {"neurons": Neurons, "monitor": Monitor}
 
     whitener: Whitener
     neurons: Neurons
@@ -150,8 +150,7 @@ class State:
         """Return the total linear map (d, n_features), each row scaled so that its output fills the limits."""
         reach = self.neurons.reach
         scale = np.where(reach > 0.0, reach, 1.0)
-        total: Matrix = self.neurons.unmixing() @ self.whitener.map / scale[:, None]
-        return total
+        return self.neurons.unmixing() @ self.whitener.map / scale[:, None]
 
     def movement(self) -> float:
         """Return how far map and gains have moved over the last part of the learning; see `Monitor`."""
@@ -176,7 +175,7 @@ class State:
             "euler": self.euler,
             "n_samples": self.n_samples,
         }
-        arrays = {"rates": self.rates}
+        arrays: dict[str, Any] = {"rates": self.rates}
         for part in ("whitener", *self.PARTS):
             for name in (f.name for f in fields(getattr(self, part)) if f.init):
                 arrays[f"{part}.{name}"] = np.asarray(getattr(getattr(self, part), name))
@@ -227,9 +226,7 @@ class State:
         if header["format"] != FORMAT:
             raise ValueError(f"it holds {header['format']!r}, not {FORMAT!r}")
         if header["version"] != VERSION:
-            raise ValueError(
-                f"it is of version {header['version']}, and this boundsep reads version {VERSION}"
-            )
+            raise ValueError(f"it is of version {header['version']}, and this boundsep reads version {VERSION}")
         sizes: dict[str, int] = {}
         parts = {}
         for part, kind in {"whitener": WHITENERS[header["whitener"]], **cls.PARTS}.items():

@@ -198,9 +198,7 @@ class Online:
     rank: int = 0
 
     @classmethod
-    def start(
-        cls, n_components: int, n_features: int, forgetting: float, *, keep_mean: bool = False
-    ) -> Self:
+    def start(cls, n_components: int, n_features: int, forgetting: float, *, keep_mean: bool = False) -> Self:
         """Return the whitener before the first sample of a network that forgets at this rate."""
         return cls(
             np.zeros(n_features),

@@ -209,9 +209,7 @@ class Neural:
         self._work = np.zeros((6, self.V.shape[1]))
 
     @classmethod
-    def start(
-        cls, n_components: int, n_features: int, forgetting: float, *, keep_mean: bool = False
-    ) -> Self:
+    def start(cls, n_components: int, n_features: int, forgetting: float, *, keep_mean: bool = False) -> Self:
         """Return the whitener before the first sample of a network that forgets at this rate.
 
         V starts with cosines as its rows: orthogonal, and no sensor without a synapse.
@@ -240,8 +238,7 @@ class Neural:
         """Return the linear map of all three stages together."""
         heard = self.power > 0.0
         sensors = np.where(heard, 1.0 / np.sqrt(np.where(heard, self.power, 1.0)), 0.0)
-        whole: Matrix = np.linalg.solve(self.L, np.linalg.solve(self.M, self.V)) * sensors
-        return whole
+        return np.linalg.solve(self.L, np.linalg.solve(self.M, self.V)) * sensors
 
     def learn(self, X: Matrix) -> Matrix:
         """Whiten the rows of X in turn, learning from each."""

@@ -1,0 +1,5 @@
+"""``python -m boundsep``."""
+
+from boundsep.cli import main
+
+main()

@@ -1,0 +1,98 @@
+"""What a user sees of a separation: tables and figures."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from rich.table import Table
+
+from boundsep._types import Floats, Matrix, Vector
+from boundsep._validation import missing_extra
+from boundsep.metrics import Scores
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Eight colours that are told apart by colour-blind readers too (Okabe and Ito).
+COLOURS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#999999")
+STYLE: Final[Any] = {
+    "figure.dpi": 110,
+    "savefig.dpi": 160,
+    "font.size": 9.5,
+    "axes.titlesize": 10.5,
+    "axes.titlelocation": "left",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.alpha": 0.25,
+    "lines.linewidth": 1.4,
+    "legend.frameon": False,
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Course:
+    """How a separation went: at each count of samples the total SIR in dB and the gains; and a look at the end."""
+
+    samples: Vector
+    sir: Vector
+    gains: Matrix
+    mixtures: Matrix
+    outputs: Floats
+
+
+def score_table(scores: Scores, title: str) -> Table:
+    """Return a table of one measure, a row a source."""
+    table = Table(title=title, title_justify="left", show_footer=True)
+    table.add_column("source", footer="total", justify="right")
+    table.add_column("output", justify="right")
+    table.add_column("SIR", footer=f"{scores.total:.1f} dB", justify="right")
+    for source, (output, value) in enumerate(zip(scores.output_of_source, scores.per_source, strict=True)):
+        table.add_row(str(source + 1), str(output + 1), f"{value:.1f} dB")
+    return table
+
+
+def save_course(course: Course, path: Path, title: str) -> None:
+    """Draw how a separation went: SIR and gains over the samples, and two channels before and after."""
+    try:
+        import matplotlib as mpl
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise missing_extra("figures", "matplotlib", "plot") from error
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(9.6, 6.6), layout="constrained")
+        figure.suptitle(title, x=0.01, ha="left", fontsize=12)
+        axes = figure.subplot_mosaic([["sir", "gains"], ["before", "after"]])
+        thousands = course.samples / 1000.0
+
+        axes["sir"].plot(thousands, course.sir, color=COLOURS[0])
+        axes["sir"].set(
+            title="Separation: total SIR",
+            xlabel="samples (thousands)",
+            ylabel="dB",
+            xlim=(0.0, thousands[-1]),
+        )
+        axes["gains"].plot(thousands, course.gains, color=COLOURS[2], alpha=0.7, linewidth=1.0)
+        axes["gains"].set(
+            title=r"Gains $D_{ii}$ settling",
+            xlabel="samples (thousands)",
+            xlim=(0.0, thousands[-1]),
+            ylim=(0, None),
+        )
+        _scatter(axes["before"], course.mixtures, "Two of the mixtures", "sensor")
+        _scatter(axes["after"], course.outputs, "Two of the outputs: a filled box", "output")
+        figure.savefig(path)
+
+
+def _scatter(axes: "Axes", pair: Floats, title: str, what: str) -> None:
+    axes.plot(pair[:, 0], pair[:, 1], ".", color=COLOURS[1], markersize=2.0, alpha=0.5, rasterized=True)
+    reach = 1.08 * np.abs(pair).max()
+    axes.set(
+        title=title,
+        xlabel=f"{what} 1",
+        ylabel=f"{what} 2",
+        xlim=(-reach, reach),
+        ylim=(-reach, reach),
+        aspect="equal",
+    )
