@@ -169,12 +169,13 @@ def follow_inverse(P: Matrix, y: Vector, k: Vector, forgetting: float) -> None:
 
 
 @kernel
-def learn_weights(x: Vector, y: Vector, W: Matrix, M: Matrix, D: Vector, new: Vector, rates: Vector) -> None:
+def learn_weights(x: Vector, y: Vector, W: Matrix, M: Matrix, D: Vector, v: Vector, new: Vector, rates: Vector) -> None:
     """Hebbian W, anti-Hebbian M, and the gains D from the row norms of both."""
     d, q = W.shape
     forgetting = rates[FORGETTING]
     keep = 1.0 - forgetting
-    root = math.sqrt(forgetting)
+    for i in range(d):
+        v[i] = math.sqrt(forgetting) * y[i]  # so that M stays exactly symmetric
     for i in range(d):
         hebb = forgetting * y[i]
         excitation = 0.0
@@ -182,16 +183,28 @@ def learn_weights(x: Vector, y: Vector, W: Matrix, M: Matrix, D: Vector, new: Ve
             w = keep * W[i, j] + hebb * x[j]
             W[i, j] = w
             excitation += w * w
-        anti = root * y[i]
         inhibition = 0.0
         for j in range(d):
-            m = keep * M[i, j] + anti * (root * y[j])
+            m = keep * M[i, j] + v[i] * v[j]
             M[i, j] = m
             inhibition += m * m * D[j]
         gain = (1.0 - rates[GAIN_LEAK]) * D[i] + rates[GAIN_STEP] * (excitation - inhibition)
         new[i] = max(gain, 0.5 * D[i])  # a gain is positive: no step may take more than half of it
     for i in range(d):
         D[i] = new[i]
+
+
+@part_of_kernel
+def watch_rank(M: Matrix, P: Matrix, guard: Vector) -> None:
+    """See whether outputs have become copies of each other; when they no longer are, start over."""
+    inflation = 0.0
+    for i in range(M.shape[0]):
+        inflation = max(inflation, M[i, i] * P[i, i])
+    if inflation > g.COLLAPSE:
+        guard[g.COLLAPSED] = 1.0
+    elif inflation < g.RECOVERY and guard[g.COLLAPSED] > 0.0:
+        guard[g.COLLAPSED] = 0.0
+        guard[g.START_OVER] = 1.0
 
 
 @kernel
@@ -213,8 +226,9 @@ def learn(
     With the inverse ``P`` it settles by descent; with the membrane state ``u`` by Euler steps; with neither by
     sweeps. Which are None is known when this is compiled, so that each way is compiled alone, when first used.
     ``reach`` follows the largest input to each neuron's clip, in units of its limit.
-    Returns the number of rows done: fewer than given if P is found not to be the inverse of M. Nothing was
-    learnt from the row after those; it has to come again when P is mended, or without P.
+    Returns the number of rows done: fewer than given if the network has to start over before the next row, as
+    ``guard`` then says, or if P is found not to be the inverse of M. Nothing was learnt from the row after those; it
+    has to come again when P is mended, or without P.
     """
     d, q = W.shape
     a, z, push, y, x = work[0, :d], work[1, :d], work[2, :d], work[3, :d], work[4, :q]
@@ -234,13 +248,17 @@ def learn(
         quieter = g.limit(power, guard)
         for j in range(q):
             x[j] = quieter * X[t, j]
+        learning = quieter == 1.0
         if bounded:
             factor = g.rescale(power * quieter * quieter, guard, rates[FORGETTING])
             if factor != 1.0:
+                if guard[g.HEARD] <= g.WARM_UP:
+                    guard[g.START_OVER] = 1.0
                 for i in range(d):
                     D[i] *= factor * factor
                     for j in range(q):
                         W[i, j] *= factor
+            learning = learning and not g.level_is_off(guard)
 
         for i in range(d):
             drive = 0.0
@@ -269,7 +287,16 @@ def learn(
             if y[i] >= upper * (1.0 - TOLERANCE) or y[i] <= lower * (1.0 - TOLERANCE):
                 guard[g.CLIPPED] += 1.0
 
-        if P is not None:
-            follow_inverse(P, y, a, rates[FORGETTING])
-        learn_weights(x, y, W, M, D, push, rates)
+        if learning:
+            if P is not None:
+                follow_inverse(P, y, a, rates[FORGETTING])
+                if bounded:
+                    watch_rank(M, P, guard)
+            learn_weights(x, y, W, M, D, z, push, rates)
+            if bounded and threshold == 0.0 and guard[g.HEARD] * rates[FORGETTING] > g.PATIENCE:
+                for i in range(d):
+                    if g.DEAF < reach[i] < g.IDLE:
+                        D[i] *= 1.0 - g.IDLE_LEAK * rates[FORGETTING]
+        if guard[g.START_OVER] > 0.0:
+            return t + 1
     return X.shape[0]

@@ -3,6 +3,7 @@
 How a record is cut into chunks changes no bit of it.
 """
 
+import math
 from dataclasses import dataclass, field, fields, replace
 from typing import ClassVar, Final, Self
 
@@ -49,11 +50,20 @@ class Neurons:
     @classmethod
     def start(cls, n_outputs: int, n_inputs: int, *, limit: float = 1.0, inverse: bool = True) -> Self:
         """Return the state before the first sample: outputs that copy the inputs, in units of the limit."""
-        W = limit * np.eye(n_outputs, n_inputs)
-        M = limit**2 * np.eye(n_outputs)
-        D = np.full(n_outputs, limit**-2.0)
-        P = np.eye(n_outputs) / limit**2 if inverse else np.zeros((0, 0))
-        return cls(W, M, D, P, np.zeros(g.LENGTH), np.zeros(n_outputs))
+        d, q = n_outputs, n_inputs
+        P = np.zeros((d, d) if inverse else (0, 0))
+        neurons = cls(np.zeros((d, q)), np.zeros((d, d)), np.zeros(d), P, np.zeros(g.LENGTH), np.zeros(d))
+        neurons._begin(limit)
+        return neurons
+
+    def _begin(self, limit: float, scale: float = 1.0) -> None:
+        """Set the weights that a network begins with, for inputs of this scale."""
+        d, q = self.W.shape
+        self.W[:] = scale * limit * np.eye(d, q)
+        self.M[:] = limit**2 * np.eye(d)
+        self.D[:] = (scale / limit) ** 2
+        if self.P.size:
+            self.P[:] = np.eye(d) / limit**2
 
     def learn(self, X: Matrix, rates: Vector, *, euler: bool = False) -> Matrix:
         """Separate the rows of X (white, C-ordered float64) in turn, learning from each; return the outputs."""
@@ -81,7 +91,10 @@ class Neurons:
             done += rows
             if sweeping:
                 self.guard[g.RETRY] -= rows
-            if done < end or (sweeping and self.guard[g.RETRY] == 0.0):
+            if self.guard[g.START_OVER] > 0.0:
+                self.guard[g.START_OVER] = 0.0
+                self._begin(float(rates[kernels.UPPER]), math.exp(0.5 * self.guard[g.LEVEL]))
+            elif done < end or (sweeping and self.guard[g.RETRY] == 0.0):
                 self._mend_inverse()
         return Y
 
@@ -97,6 +110,7 @@ class Neurons:
             self.P[:] = 0.5 * (P + P.T)
         else:
             guard[g.RETRY] = RETRY_AFTER
+            guard[g.COLLAPSED] = 1.0
 
     def copy(self) -> Self:
         """Return a state that shares nothing with this one."""
