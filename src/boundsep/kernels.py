@@ -174,8 +174,9 @@ def learn_weights(x: Vector, y: Vector, W: Matrix, M: Matrix, D: Vector, v: Vect
     d, q = W.shape
     forgetting = rates[FORGETTING]
     keep = 1.0 - forgetting
+    root = math.sqrt(forgetting)
     for i in range(d):
-        v[i] = math.sqrt(forgetting) * y[i]  # so that M stays exactly symmetric
+        v[i] = root * y[i]  # so that M stays exactly symmetric
     for i in range(d):
         hebb = forgetting * y[i]
         excitation = 0.0
@@ -183,9 +184,10 @@ def learn_weights(x: Vector, y: Vector, W: Matrix, M: Matrix, D: Vector, v: Vect
             w = keep * W[i, j] + hebb * x[j]
             W[i, j] = w
             excitation += w * w
+        anti = v[i]
         inhibition = 0.0
         for j in range(d):
-            m = keep * M[i, j] + v[i] * v[j]
+            m = keep * M[i, j] + anti * v[j]
             M[i, j] = m
             inhibition += m * m * D[j]
         gain = (1.0 - rates[GAIN_LEAK]) * D[i] + rates[GAIN_STEP] * (excitation - inhibition)
@@ -195,16 +197,17 @@ def learn_weights(x: Vector, y: Vector, W: Matrix, M: Matrix, D: Vector, v: Vect
 
 
 @part_of_kernel
-def watch_rank(M: Matrix, P: Matrix, guard: Vector) -> None:
-    """See whether outputs have become copies of each other; when they no longer are, start over."""
-    inflation = 0.0
-    for i in range(M.shape[0]):
-        inflation = max(inflation, M[i, i] * P[i, i])
-    if inflation > g.COLLAPSE:
+def watch_rank(row: int, M: Matrix, P: Matrix, guard: Vector) -> None:
+    """See whether an output has become a copy of others; when none is any longer, start over."""
+    if M[row, row] * P[row, row] > g.COLLAPSE:
         guard[g.COLLAPSED] = 1.0
-    elif inflation < g.RECOVERY and guard[g.COLLAPSED] > 0.0:
-        guard[g.COLLAPSED] = 0.0
-        guard[g.START_OVER] = 1.0
+    elif guard[g.COLLAPSED] > 0.0:
+        inflation = 0.0
+        for i in range(M.shape[0]):
+            inflation = max(inflation, M[i, i] * P[i, i])
+        if inflation < g.RECOVERY:
+            guard[g.COLLAPSED] = 0.0
+            guard[g.START_OVER] = 1.0
 
 
 @kernel
@@ -235,6 +238,8 @@ def learn(
     threshold, lower, upper = rates[THRESHOLD], rates[LOWER], rates[UPPER]
     bounded = upper < math.inf
     release = 1.0 - g.REACH_RELEASE * rates[FORGETTING]
+    patience = g.PATIENCE / rates[FORGETTING]
+    idle_keep = max(0.5, 1.0 - g.IDLE_LEAK * rates[FORGETTING] * d)  # its turn comes every d samples
     for t in range(X.shape[0]):
         power = 0.0
         for j in range(q):
@@ -246,6 +251,7 @@ def learn(
                 Y[t, i] = 0.0 * power  # what is not finite comes out as NaN
             continue
         quieter = g.limit(power, guard)
+        row = int(guard[g.HEARD]) % d  # one neuron a sample is checked, each in its turn
         for j in range(q):
             x[j] = quieter * X[t, j]
         learning = quieter == 1.0
@@ -268,7 +274,7 @@ def learn(
 
         if P is not None:
             guard[g.SWEEPS] += settle_descent(a, z, push, P, D, lower, upper)
-            if not inverse_is_sound(int(guard[g.HEARD]) % d, z, push, a, M):
+            if not inverse_is_sound(row, z, push, a, M):
                 guard[g.HEARD] -= 1.0
                 return t
         elif u is not None:
@@ -291,12 +297,10 @@ def learn(
             if P is not None:
                 follow_inverse(P, y, a, rates[FORGETTING])
                 if bounded:
-                    watch_rank(M, P, guard)
+                    watch_rank(row, M, P, guard)
             learn_weights(x, y, W, M, D, z, push, rates)
-            if bounded and threshold == 0.0 and guard[g.HEARD] * rates[FORGETTING] > g.PATIENCE:
-                for i in range(d):
-                    if g.DEAF < reach[i] < g.IDLE:
-                        D[i] *= 1.0 - g.IDLE_LEAK * rates[FORGETTING]
+            if bounded and threshold == 0.0 and g.DEAF < reach[row] < g.IDLE and guard[g.HEARD] > patience:
+                D[row] *= idle_keep
         if guard[g.START_OVER] > 0.0:
             return t + 1
     return X.shape[0]
