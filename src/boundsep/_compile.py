@@ -1,7 +1,7 @@
 """How a plain function becomes a compiled kernel: one decision, taken in one place."""
 
 from collections.abc import Callable
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from numba import njit
 
@@ -12,7 +12,7 @@ _FASTMATH = {"reassoc", "contract", "nsz"}
 
 
 # No array is made in a kernel, so none is counted: counting costs 0.1 us a sample, a quarter of the time at d=10.
-_OPTIONS = {"fastmath": _FASTMATH, "error_model": "numpy", "nogil": True, "_nrt": False}
+_OPTIONS: Any = {"fastmath": _FASTMATH, "error_model": "numpy", "nogil": True, "_nrt": False}
 
 
 def kernel(function: F) -> F:

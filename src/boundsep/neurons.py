@@ -4,7 +4,7 @@ How a record is cut into chunks changes no bit of it.
 """
 
 import math
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field
 from typing import ClassVar, Final, Self
 
 import numpy as np
@@ -111,11 +111,6 @@ class Neurons:
         else:
             guard[g.RETRY] = RETRY_AFTER
             guard[g.COLLAPSED] = 1.0
-
-    def copy(self) -> Self:
-        """Return a state that shares nothing with this one."""
-        own = {f.name: getattr(self, f.name).copy() for f in fields(self) if f.init}
-        return replace(self, **own)
 
     def unmixing(self) -> Matrix:
         """Return the linear map from (white) input to output, as it is while no neuron clips."""

@@ -183,7 +183,7 @@ class State:
         beside = path.with_name(f"{path.name}.{os.getpid()}.part")
         try:
             with beside.open("wb") as file:
-                np.savez(file, header=np.array(json.dumps(header)), **arrays)
+                np.savez(file, header=np.array(json.dumps(header, default=_plain)), **arrays)
                 file.flush()
                 os.fsync(file.fileno())
             beside.replace(path)
@@ -211,7 +211,7 @@ class State:
             If the file is not a state, is damaged, or is of a version that this one does not know.
         """
         try:
-            with np.load(path, allow_pickle=False) as file:
+            with Path(path).open("rb") as opened, np.load(opened, allow_pickle=False) as file:
                 arrays = {name: file[name] for name in file.files}
         except UNREADABLE as error:
             raise StateFileError(path, f"it is damaged or not a state file ({error})") from error
@@ -239,3 +239,8 @@ class State:
         check_stored_array("rates", arrays["rates"], (kernels.RATES,), sizes)
         state = cls(**parts, rates=arrays["rates"], euler=header["euler"], n_samples=header["n_samples"])
         return state, header["about"]
+
+
+def _plain(number: Any) -> Any:
+    """Return a NumPy number as Python's own, for JSON."""
+    return number.item()

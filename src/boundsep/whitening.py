@@ -18,6 +18,8 @@ from boundsep._types import Floats, Matrix, Vector
 
 BLOCK: Final = 16384  # rows converted to float64 at a time when a record is summed
 REFRESH: Final = 8  # the online map is renewed when its memory has moved on by one part in so many
+CERTAIN: Final = 1e-3  # share of isotropic samples in the covariance below which its rank is believed
+ROUNDING: Final = 1e-13  # what rounding leaves of a power that is zero, relative to the strongest
 MEMORY: Final = 100  # the whitener remembers so many times as long as the network
 
 
@@ -107,23 +109,24 @@ def moments(X: Floats) -> tuple[Vector, Matrix]:
     """Return mean and covariance of a record, in float64 whatever it holds, in memory bounded by a block."""
     n, q = X.shape
     blocks = [slice(start, start + BLOCK) for start in range(0, n, BLOCK)]
+    origin = X[0].astype(np.float64)  # near the mean, so that no digits are lost; exact where nothing varies
     mean = np.zeros(q)
     for block in blocks:
-        mean += X[block].astype(np.float64).sum(axis=0) / n
+        mean += (X[block] - origin).sum(axis=0) / n
     covariance = np.zeros((q, q))
     for block in blocks:
-        centred = X[block].astype(np.float64) - mean
+        centred = X[block] - origin - mean
         covariance += centred.T @ centred / n
-    return mean, covariance
+    return origin + mean, covariance
 
 
 def correlation_rank(covariance: Matrix, n_samples: int) -> int:
     """Return how many independent channels there are, whatever the units of each."""
-    unit = np.sqrt(np.diag(covariance))
-    live = unit > 0.0
-    if not live.any():
+    live = np.flatnonzero(np.diag(covariance))
+    if len(live) == 0:
         return 0
-    correlation = (covariance / np.outer(unit, unit + ~live))[np.ix_(live, live)]
+    unit = np.sqrt(np.diag(covariance)[live])
+    correlation = covariance[np.ix_(live, live)] / np.outer(unit, unit)
     power = np.linalg.eigvalsh(correlation)
     noise = power[-1] * max(n_samples, len(power)) * np.finfo(np.float64).eps
     return int(np.sum(power > noise))
@@ -248,9 +251,12 @@ class Online:
         isotropic = np.trace(self.covariance) / q
         if isotropic == 0.0:
             return
-        power, axes = np.linalg.eigh((1.0 - doubt) * self.covariance + doubt * isotropic * np.eye(q))
+        power, axes = np.linalg.eigh(self.covariance)
         power, axes = power[::-1][:d], axes[:, ::-1][:, :d]
-        supported = power > power[0] * q * np.finfo(np.float64).eps
+        supported = power > power[0] * q * ROUNDING
+        if doubt > CERTAIN:
+            supported[:] = True
+        power = (1.0 - doubt) * power + doubt * isotropic
         self.rank = int(np.count_nonzero(supported))
         root = np.sqrt(np.where(supported, power, np.inf))
         fresh = (axes / root).T

@@ -1,0 +1,276 @@
+"""The estimators: scikit-learn's own checks, the verbs, and what they say of how it went."""
+
+import pickle
+from copy import deepcopy
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from conftest import COMPILED, white_uniform
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
+
+from boundsep import BSM, NSM, State, StateFileError, metrics, mixing, sources
+
+N = 20_000 if COMPILED else 2500
+BOTH = pytest.mark.parametrize("kind", [BSM, NSM])
+STREAMS = pytest.mark.parametrize("whiten", ["online", "neural"])
+unsettled = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+@pytest.fixture
+def mixture():
+    S = sources.uniform(N, 3, random_state=1)
+    return mixing.mix(S, mixing.gaussian(4, 3, random_state=2), snr=60.0, random_state=3)
+
+
+# --- scikit-learn's checks ------------------------------------------------------------------------------------
+
+
+@parametrize_with_checks([BSM(), NSM()])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::UserWarning")  # of the records of a few rows that the checks are made on
+def test_scikit_learn(estimator, check):
+    check(estimator)
+
+
+@BOTH
+def test_as_many_checks_as_fastica_meets(kind):
+    assert len(list(estimator_checks_generator(kind()))) == 47
+
+
+# --- the verbs ----------------------------------------------------------------------------------------------
+
+
+@unsettled
+@BOTH
+def test_transform_is_the_linear_map_and_learns_nothing(kind, mixture):
+    separator = kind(n_components=3, random_state=0).fit(mixture.X)
+    before = deepcopy(separator.state_)
+    Y = separator.transform(mixture.X)
+    offset = separator.mean_ if kind is BSM else 0.0
+    np.testing.assert_allclose(Y, (mixture.X - offset) @ separator.components_.T)
+    np.testing.assert_array_equal(separator.W_, before.neurons.W)
+    assert separator.components_.shape == (3, 4)
+    assert separator.mixing_.shape == (4, 3)
+    assert separator.whitening_.shape == (3, 4)
+    assert (separator.W_.shape, separator.M_.shape, separator.D_.shape) == ((3, 3), (3, 3), (3,))
+    assert separator.n_samples_seen_ == N
+
+
+@unsettled
+@BOTH
+def test_inverse_transform_undoes_transform(kind, mixture):
+    separator = kind(n_components=3, random_state=0).fit(mixture.X)
+    back = separator.inverse_transform(separator.transform(mixture.X))
+    # Four sensors, three sources: the noise across them is lost, and with the mean kept, its part across them.
+    scale = np.abs(mixture.X).max()
+    np.testing.assert_allclose(back, mixture.X, atol=0.02 * scale if kind is BSM else 0.05 * scale)
+    np.testing.assert_allclose(separator.transform(back), separator.transform(mixture.X), atol=1e-9)
+
+
+@unsettled
+@BOTH
+def test_float32_comes_out_as_float32(kind, mixture):
+    X = mixture.X.astype(np.float32)
+    separator = kind(n_components=3, random_state=0).fit(X)
+    assert separator.transform(X).dtype == np.float32
+    assert separator.inverse_transform(separator.transform(X)).dtype == np.float32
+    assert separator.partial_fit_transform(X[:5]).dtype == np.float32
+    assert separator.components_.dtype == np.float64
+
+
+@STREAMS
+@BOTH
+def test_a_stream_can_start_with_its_first_sample(kind, whiten, mixture):
+    whole = kind(n_components=3, whiten=whiten)
+    drops = kind(n_components=3, whiten=whiten)
+    Y = whole.partial_fit_transform(mixture.X[:60])
+    single = np.concatenate([drops.partial_fit_transform(x[None]) for x in mixture.X[:60]])
+    np.testing.assert_array_equal(single, Y)
+    np.testing.assert_array_equal(
+        drops.partial_fit(mixture.X[60:70]).components_, whole.partial_fit(mixture.X[60:70]).components_
+    )
+
+
+def test_partial_fit_transform_gives_the_settled_outputs(mixture):
+    bsm = BSM(n_components=3, whiten="online", limit=0.5)
+    Y = bsm.partial_fit_transform(mixture.X)
+    assert np.abs(Y).max() == pytest.approx(0.5)
+    state = State.start(3, 4, whiten="online", rates=bsm._rates())
+    np.testing.assert_array_equal(state.learn(mixture.X), Y)
+
+
+def test_limit_only_scales_the_outputs(mixture):
+    """The same course of learning in units of the limit."""
+    one, other = BSM(whiten="online", n_components=3), BSM(whiten="online", n_components=3, limit=7.0)
+    Y, Z = one.partial_fit_transform(mixture.X), other.partial_fit_transform(mixture.X)
+    np.testing.assert_allclose(Z / 7.0, Y, atol=1e-4)
+    np.testing.assert_allclose(other.components_ / 7.0, one.components_, atol=1e-3 * np.abs(one.components_).max())
+
+
+@unsettled
+def test_partial_fit_goes_on_after_fit(mixture):
+    bsm = BSM(n_components=3, random_state=0).fit(mixture.X)
+    whitening = bsm.whitening_
+    bsm.partial_fit(mixture.X[:10])
+    assert bsm.n_samples_seen_ == N + 10
+    np.testing.assert_array_equal(bsm.whitening_, whitening)
+
+
+@unsettled
+def test_passes_add_up_and_the_seed_repeats(mixture):
+    X = mixture.X[:300]
+    one = BSM(n_components=3, n_passes=4, random_state=5).fit(X)
+    assert one.n_samples_seen_ == 1200
+    again = BSM(n_components=3, n_passes=4, random_state=5).fit(X)
+    other = BSM(n_components=3, n_passes=4, random_state=6).fit(X)
+    np.testing.assert_array_equal(one.components_, again.components_)
+    assert not np.array_equal(one.components_, other.components_)
+
+
+def test_steps_can_be_changed_between_chunks(mixture):
+    bsm = BSM(n_components=3, whiten="online").partial_fit(mixture.X[:100])
+    W = bsm.W_
+    bsm.set_params(forgetting=1e-12, gain_step=0.0, gain_leak=0.0).partial_fit(mixture.X[100:200])
+    np.testing.assert_allclose(bsm.W_, W, atol=1e-8)
+
+
+# --- frames, pickles, clones, files -----------------------------------------------------------------------------
+
+
+@unsettled
+def test_pandas_and_polars(mixture):
+    frame = pd.DataFrame(mixture.X, columns=["a", "b", "c", "d"], index=np.arange(N) + 5)
+    bsm = BSM(n_components=3, random_state=0).set_output(transform="pandas").fit(frame)
+    out = bsm.transform(frame)
+    assert list(out.columns) == ["bsm0", "bsm1", "bsm2"]
+    assert out.index.equals(frame.index)
+    assert list(bsm.feature_names_in_) == ["a", "b", "c", "d"]
+    with pytest.raises(ValueError, match="feature names should match"):
+        bsm.transform(frame[["b", "a", "c", "d"]])
+    as_polars = NSM(n_components=3, random_state=0).set_output(transform="polars").fit_transform(pl.from_pandas(frame))
+    assert isinstance(as_polars, pl.DataFrame)
+    assert as_polars.columns == ["nsm0", "nsm1", "nsm2"]
+
+
+@unsettled
+def test_in_a_pipeline(mixture):
+    pipeline = make_pipeline(StandardScaler(), BSM(n_components=3, random_state=0))
+    Y = pipeline.fit_transform(mixture.X)
+    np.testing.assert_allclose(pipeline.transform(mixture.X), Y)
+    np.testing.assert_allclose(pipeline.inverse_transform(Y), mixture.X, atol=0.02 * np.abs(mixture.X).max())
+
+
+@BOTH
+def test_pickles_and_clones_go_their_own_way(kind, mixture):
+    separator = kind(n_components=3, whiten="online").partial_fit(mixture.X[:200])
+    twin = pickle.loads(pickle.dumps(separator))
+    blank = clone(separator)
+    with pytest.raises(NotFittedError):
+        blank.transform(mixture.X)
+    separator.partial_fit(mixture.X[200:300])
+    assert twin.n_samples_seen_ == 200
+    twin.partial_fit(mixture.X[200:300])
+    np.testing.assert_array_equal(twin.components_, separator.components_)
+
+
+@BOTH
+def test_saved_and_loaded(kind, mixture, tmp_path):
+    frame = pd.DataFrame(mixture.X, columns=list("abcd"))
+    separator = kind(n_components=np.int64(3), whiten="online", forgetting=np.float64(0.01), random_state=np.int32(4))
+    separator.partial_fit(frame[:200]).save(tmp_path / "a.state")
+    loaded = kind.load(tmp_path / "a.state")
+    assert loaded.get_params() == separator.get_params()
+    assert list(loaded.feature_names_in_) == list("abcd")
+    np.testing.assert_array_equal(
+        loaded.partial_fit_transform(frame[200:]), separator.partial_fit_transform(frame[200:])
+    )
+    np.testing.assert_array_equal(loaded.components_, separator.components_)
+
+
+def test_a_generator_is_not_kept_in_a_file(mixture, tmp_path):
+    bsm = BSM(n_components=3, whiten="online", random_state=np.random.RandomState(0)).partial_fit(mixture.X[:50])
+    bsm.save(tmp_path / "a.state")
+    assert BSM.load(tmp_path / "a.state").random_state is None
+
+
+def test_a_file_of_another_estimator_is_refused(mixture, tmp_path):
+    NSM(n_components=3, whiten="online").partial_fit(mixture.X[:50]).save(tmp_path / "a.state")
+    with pytest.raises(StateFileError, match="saved by NSM, not by BSM"):
+        BSM.load(tmp_path / "a.state")
+    State.start(2, 2).save(tmp_path / "b.state")
+    with pytest.raises(StateFileError, match="saved by a bare State, not by BSM"):
+        BSM.load(tmp_path / "b.state")
+
+
+def test_saving_needs_something_learnt(tmp_path):
+    with pytest.raises(NotFittedError):
+        BSM().save(tmp_path / "a.state")
+
+
+# --- how it went -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.compiled
+def test_a_settled_network_says_so():
+    X, _ = white_uniform(100_000, 3, 0)
+    bsm = BSM(random_state=0).fit(X)  # a warning would be an error here
+    assert bsm.converged_
+    assert 0.0 < bsm.movement_ < 0.1
+    assert 0.05 < bsm.clip_share_ < 0.3
+    assert 1.0 < bsm.sweeps_ < 5.0
+
+
+@pytest.mark.compiled
+def test_one_that_still_moves_warns():
+    X, _ = white_uniform(10_000, 20, 0)
+    with pytest.warns(ConvergenceWarning, match=r"gains or its map moved by 0\.\d+ \(tol=0.2\).*n_passes="):
+        bsm = BSM(random_state=0).fit(X)
+    assert not bsm.converged_
+
+
+@BOTH
+def test_too_few_samples_warn(kind, rng):
+    with pytest.warns(ConvergenceWarning, match="200 samples are too few at this forgetting, which needs 2500"):
+        separator = kind(random_state=0).fit(rng.uniform(0.0, 1.0, (200, 2)))
+    assert not separator.converged_
+
+
+def test_before_the_second_mark_movement_is_unknown(rng):
+    assert BSM(whiten="online").partial_fit(rng.normal(size=(20, 2))).movement_ == np.inf
+
+
+@unsettled
+@pytest.mark.parametrize("dynamics", ["fixed_point", "euler"])
+def test_both_dynamics_learn_the_same(dynamics, rng):
+    X = rng.uniform(-1.7, 1.7, (1000, 3))
+    reference = BSM(whiten=None, random_state=0).fit(X)
+    bsm = BSM(whiten=None, dynamics=dynamics, random_state=0).fit(X)
+    np.testing.assert_allclose(bsm.components_, reference.components_, atol=1e-4)
+    assert (bsm.sweeps_ > 5.0) == (dynamics == "euler")
+
+
+@unsettled
+def test_sparse_networks_put_out_zeros(rng):
+    bsm = BSM(sparsity=0.3, whiten="online")
+    Y = bsm.partial_fit_transform(rng.uniform(-1.0, 1.0, (1000, 3)))
+    assert 0.05 < np.mean(Y[100:] == 0.0) < 0.95
+
+
+def test_rectified_outputs_are_not_negative(rng):
+    Y = NSM(whiten="online").partial_fit_transform(rng.uniform(0.0, 1.0, (1000, 3)) @ rng.normal(size=(3, 3)))
+    assert Y.min() == 0.0
+
+
+@unsettled
+def test_the_total_map_separates(mixture):
+    """Not a floor, only that the parts are multiplied in the right order; the floors are in test_recovery."""
+    bsm = BSM(n_components=3, random_state=0, n_passes=3).fit(mixture.X)
+    assert metrics.sir(bsm.components_, mixture.A, mixture.power).total > (25.0 if COMPILED else 10.0)
+    reach = np.abs(bsm.transform(mixture.X)).max(axis=0)
+    np.testing.assert_allclose(reach, 1.0, atol=0.2)
