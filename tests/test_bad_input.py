@@ -243,3 +243,13 @@ def test_a_missing_extra_is_named(monkeypatch):
 def test_mixing_shapes_must_fit(rng):
     with pytest.raises(ValueError):
         mixing.mix(rng.normal(size=(10, 3)), np.eye(2))
+
+
+@unsettled
+@pytest.mark.compiled
+def test_what_the_local_whitener_cannot_resolve_is_said(rng):
+    """It takes axes a thousand times weaker than the strongest for none."""
+    X = mixing.mix(rng.uniform(-1.0, 1.0, (20_000, 3)), mixing.ill_conditioned(3, 3, condition=1e5, random_state=0)).X
+    with pytest.warns(UserWarning, match="only 2 independent channels, and 3 components are asked for"):
+        BSM(whiten="neural").fit(X)
+    BSM(whiten="online").fit(X)  # this one can: a warning would be an error

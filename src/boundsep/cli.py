@@ -68,7 +68,8 @@ def demo(
             progress.update(task, completed=bsm.n_samples_seen_)
 
     scores = metrics.sir(bsm.components_, mixture.A, mixture.power)
-    Console().print(score_table(scores, f"{n_sources} sources, {n_samples} samples, one online pass"))
+    typer.echo(f"{n_sources} sources, {n_samples} samples, one online pass")
+    Console().print(score_table(scores))
     typer.echo(f"{(n_samples - chunk) / busy:,.0f} samples a second, whitening included")
     path = out / "demo.png"
     course = Course(
@@ -78,7 +79,11 @@ def demo(
         mixtures=mixture.X[-3000:, :2],
         outputs=bsm.transform(mixture.X[-3000:])[:, :2],
     )
-    save_course(course, path, f"{n_sources} uniform sources from {n_sources} random mixtures, one online pass")
+    try:
+        save_course(course, path, f"{n_sources} uniform sources from {n_sources} random mixtures, one online pass")
+    except (ImportError, OSError) as error:
+        typer.echo(f"No figure: {error}", err=True)
+        raise typer.Exit(1) from error
     typer.echo(f"figure: {path}")
 
 

@@ -42,9 +42,9 @@ class Course:
     outputs: Floats
 
 
-def score_table(scores: Scores, title: str) -> Table:
+def score_table(scores: Scores) -> Table:
     """Return a table of one measure, a row a source."""
-    table = Table(title=title, title_justify="left", show_footer=True)
+    table = Table(show_footer=True)
     table.add_column("source", footer="total", justify="right")
     table.add_column("output", justify="right")
     table.add_column("SIR", footer=f"{scores.total:.1f} dB", justify="right")

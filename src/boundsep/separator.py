@@ -134,9 +134,7 @@ class OnlineSeparator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             state.rates = self._rates()
             Y = state.learn(np.ascontiguousarray(chunk, dtype=np.float64))
             self.state_ = state
-        if state.whitener.rank < len(Y.T) and not self._rank_told and state.n_samples > ENOUGH * chunk.shape[1]:
-            self._rank_told = True
-            warnings.warn(v.rank_fell(state.whitener.rank, len(Y.T), state.n_samples), UserWarning, stacklevel=2)
+        self._tell_rank(state)
         return Y.astype(chunk.dtype, copy=False)
 
     def _start(self, X: Floats, *, record: bool) -> State:
@@ -167,10 +165,18 @@ class OnlineSeparator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     def _finish(self, state: State) -> None:
         """Take the learnt state over; warn if it still moves."""
         self.state_ = state
-        self._rank_told = True
+        self._rank_told = False
+        self._tell_rank(state)
         if not self.converged_:
             message = v.not_settled(type(self).__name__, self.movement_, self.tol, state.n_samples, self._needed())
             warnings.warn(message, ConvergenceWarning, stacklevel=3)
+
+    def _tell_rank(self, state: State) -> None:
+        """Warn, once, if a whitener that learns has not found as many axes as there are components."""
+        rank, (d, q) = state.whitener.rank, state.whitener.map.shape
+        if rank < d and not self._rank_told and state.n_samples > ENOUGH * q:
+            self._rank_told = True
+            warnings.warn(v.rank_fell(rank, d, state.n_samples), UserWarning, stacklevel=3)
 
     def _needed(self) -> int:
         """Return how many samples learning takes at the least, with this memory."""

@@ -154,7 +154,8 @@ def follow_moments(
         size = 0.0
         for j in range(q):
             size += abs(X[t, j])
-        if not 0.0 < size < math.inf:  # a dropout: nothing to learn, nothing to pass on
+        # A dropout has nothing to teach; but where means count, a sample of zeros is one like any other.
+        if not size < math.inf or (size == 0.0 and kept == 0.0):
             for i in range(d):
                 Z[t, i] = 0.0 * size
             continue

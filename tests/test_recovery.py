@@ -1,0 +1,97 @@
+"""Does it separate? Floors over seeds, in total SIR of the linear map."""
+
+import numpy as np
+import pytest
+from conftest import start, total_sir, white_uniform
+
+from boundsep import BSM, NSM, metrics, mixing, sources
+
+pytestmark = pytest.mark.compiled
+
+
+def recovered(separator, S, seed, n_sensors=None):
+    d = S.shape[1]
+    mixture = mixing.mix(S, mixing.ill_conditioned(n_sensors or d, d, condition=20.0, random_state=100 + seed))
+    separator.set_params(random_state=seed).fit(mixture.X)
+    return metrics.sir(separator.components_, mixture.A, mixture.power).total
+
+
+def test_the_papers_example():
+    """Ten uniform sources, the paper's numbers, white by the true covariance, W = M = D = I: ten seeds."""
+    reached = []
+    for seed in range(10):
+        X, A = white_uniform(100_000, 10, seed)
+        state = start(10)
+        state.learn(X)
+        reached.append(total_sir(state, A))
+        assert np.all((state.neurons.D > 2.3) & (state.neurons.D < 3.0))
+    assert min(reached) >= 38.0
+    assert np.median(reached) >= 41.0
+
+
+@pytest.mark.parametrize(("whiten", "floor"), [("exact", 35.0), ("online", 35.0), ("neural", 25.0)])
+def test_from_raw_mixtures(whiten, floor):
+    reached = [recovered(BSM(whiten=whiten), sources.uniform(60_000, 4, random_state=seed), seed) for seed in range(10)]
+    assert np.median(reached) > floor
+    assert min(reached) > floor - 5.0
+
+
+def test_more_sensors_than_sources():
+    reached = [
+        recovered(BSM(n_components=4), sources.uniform(60_000, 4, random_state=seed), seed, n_sensors=7)
+        for seed in range(5)
+    ]
+    assert min(reached) > 33.0
+
+
+@pytest.mark.parametrize(
+    ("make", "floor"),
+    [
+        (sources.pam, 35.0),
+        (sources.sines, 35.0),
+        (sources.clipped_gaussian, 30.0),
+        (sources.shared_amplitude, 25.0),
+        (sources.copula, 30.0),
+    ],
+)
+def test_other_bounded_sources(make, floor):
+    """Dependent ones among them: where only correlation is absent."""
+    reached = [recovered(BSM(), make(60_000, 3, random_state=seed), seed) for seed in range(5)]
+    assert np.median(reached) > floor
+
+
+def test_nonnegative_sources():
+    reached = [recovered(NSM(), sources.nonnegative(60_000, 5, random_state=seed), seed) for seed in range(10)]
+    assert np.median(reached) > 40.0
+    assert min(reached) > 30.0
+
+
+@pytest.mark.parametrize("whiten", ["online", "neural"])
+def test_nonnegative_sources_in_a_stream(whiten):
+    reached = []
+    for seed in range(5):
+        S = sources.nonnegative(60_000, 3, random_state=seed)
+        mixture = mixing.mix(S, mixing.gaussian(3, 3, random_state=100 + seed))
+        nsm = NSM(whiten=whiten).partial_fit(mixture.X)
+        reached.append(metrics.sir(nsm.components_, mixture.A, mixture.power).total)
+    assert np.median(reached) > 35.0
+
+
+def test_the_largest_clip_input_comes_down_to_the_limit():
+    X, _ = white_uniform(100_000, 5, 0)
+    state = start(5)
+    state.learn(X[:2000])
+    early = state.neurons.reach.max()
+    state.learn(X[2000:])
+    assert early > 1.5
+    assert 0.95 < state.neurons.reach.min() <= state.neurons.reach.max() < 1.2
+
+
+def test_excitation_and_inhibition_balance():
+    X, _ = white_uniform(100_000, 5, 1)
+    state = start(5)
+    state.learn(X)
+    neurons = state.neurons
+    excitation = np.sum(neurons.W**2, axis=1)
+    inhibition = (neurons.M**2) @ neurons.D
+    np.testing.assert_allclose(excitation, inhibition, rtol=0.15)
