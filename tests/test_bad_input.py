@@ -5,9 +5,9 @@ from copy import deepcopy
 import numpy as np
 import pandas as pd
 import pytest
-from test_state import assert_same
 
 from boundsep import BSM, NSM, metrics, mixing, sources
+from test_state import assert_same
 
 BOTH = pytest.mark.parametrize("kind", [BSM, NSM])
 VERBS = pytest.mark.parametrize("verb", ["fit", "partial_fit", "partial_fit_transform"])
@@ -99,7 +99,7 @@ def test_samples_and_channels_swapped(X):
 def test_another_number_of_channels(kind, X):
     separator = kind(whiten="online").partial_fit(X)
     for verb in (separator.partial_fit, separator.transform):
-        with pytest.raises(ValueError, match="X has 2 features, but .* is expecting 3 features"):
+        with pytest.raises(ValueError, match=r"X has 2 features, but .* is expecting 3 features"):
             verb(X[:, :2])
     with pytest.raises(ValueError, match=f"Y has 2 columns, but {kind.__name__} separates 3 sources"):
         separator.inverse_transform(X[:, :2])
@@ -143,10 +143,12 @@ def test_nothing_varies(kind):
 
 @unsettled
 def test_fewer_samples_than_channels(X):
-    with pytest.warns(UserWarning) as caught:
+    with (
+        pytest.warns(UserWarning, match="X has 2 rows and 3 columns"),
+        pytest.warns(UserWarning, match="rank is 1 of 3: only 2 samples"),
+    ):
         bsm = BSM().fit(X[:2])
     assert bsm.components_.shape == (1, 3)
-    assert any("rank is 1 of 3: only 2 samples" in str(warning.message) for warning in caught)
 
 
 def test_more_components_than_sensors(X):
@@ -217,7 +219,7 @@ def test_a_failed_fit_keeps_the_last_one(X):
 def test_metrics_refuse_what_cannot_be_matched(rng):
     with pytest.raises(ValueError, match="2 outputs can't be matched with 3 sources"):
         metrics.sir(np.ones((2, 3)), np.eye(3))
-    with pytest.raises(ValueError, match="as many outputs as sources. Got 2 and 3"):
+    with pytest.raises(ValueError, match=r"as many outputs as sources\. Got 2 and 3"):
         metrics.amari(np.ones((2, 3)), np.eye(3))
     with pytest.raises(ValueError, match=r"one row a sample, both. Got shapes \(5, 2\) and \(6, 2\)"):
         metrics.si_sdr(np.ones((5, 2)), np.ones((6, 2)))
@@ -226,9 +228,9 @@ def test_metrics_refuse_what_cannot_be_matched(rng):
 def test_sources_refuse_what_they_do_not_know():
     with pytest.raises(ValueError, match="kind must be"):
         sources.sparse(10, 2, kind="other")
-    with pytest.raises(ValueError, match="order must be a square number. Got 8"):
+    with pytest.raises(ValueError, match=r"order must be a square number\. Got 8"):
         sources.qam(10, 2, order=8)
-    with pytest.raises(ValueError, match="no photograph 'mona lisa'. There are: astronaut, "):
+    with pytest.raises(ValueError, match=r"no photograph 'mona lisa'\. There are: astronaut, "):
         sources.photographs(["mona lisa"])
     with pytest.raises(ValueError, match="'china' has 427 x 640 pixels, fewer than 1000 x 10"):
         sources.photographs(["china"], height=1000, width=10)

@@ -64,6 +64,7 @@ def test_nothing_heavy_is_imported_before_it_is_needed(light):
 
 
 def test_a_state_runs_without_scikit_learn():
-    code = "import boundsep, numpy, sys; boundsep.State.start(2, 2).learn(numpy.ones((5, 2))); print('sklearn' in sys.modules)"
+    learn = "boundsep.State.start(2, 2).learn(numpy.ones((5, 2)))"
+    code = f"import boundsep, numpy, sys; {learn}; print('sklearn' in sys.modules)"
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert shown.stdout == "False\n"

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from conftest import start, total_sir, white_uniform
 
 from boundsep import BSM, NSM, metrics, mixing, sources
+from conftest import start, total_sir, white_uniform
 
 pytestmark = pytest.mark.compiled
 

@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from conftest import COMPILED, white_uniform
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.pipeline import make_pipeline
@@ -15,6 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
 
 from boundsep import BSM, NSM, State, StateFileError, metrics, mixing, sources
+from conftest import COMPILED, white_uniform
 
 N = 20_000 if COMPILED else 2500
 BOTH = pytest.mark.parametrize("kind", [BSM, NSM])

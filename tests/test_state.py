@@ -3,16 +3,17 @@
 import json
 import os
 from copy import deepcopy
+from itertools import pairwise
 
 import numpy as np
 import pytest
-from conftest import start
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from boundsep import State, StateFileError, schedules
 from boundsep import state as state_module
 from boundsep.whitening import Fixed, moments
+from conftest import start
 
 KINDS = ["exact", "online", "neural", None, "sparse", "euler", "nonnegative"]
 
@@ -73,7 +74,7 @@ def test_no_way_of_cutting_changes_a_bit(cuts, kind, seed):
     whole, cut = some_state(kind, X), some_state(kind, X)
     Y = whole.learn(X)
     edges = [0, *sorted(cuts), 400]
-    pieces = [cut.learn(X[a:b]) for a, b in zip(edges, edges[1:], strict=False)]
+    pieces = [cut.learn(X[a:b]) for a, b in pairwise(edges)]
     np.testing.assert_array_equal(np.concatenate(pieces), Y)
     assert_same(whole, cut)
 

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from conftest import COMPILED
 
 from boundsep import mixing
 from boundsep.whitening import Fixed, Online, correlation_rank, moments
 from boundsep.whitening_local import Neural
+from conftest import COMPILED
 
 D = 4
 N = 60_000 if COMPILED else 3000

@@ -27,6 +27,7 @@ EULER_STEP: Final = 0.2
 MOST_EULER_STEPS: Final = 1000
 SOUND: Final = 1e-8  # relative error of one row of M P = I that is still taken for rounding
 SCRATCH: Final = 5  # vectors in ``work``
+PUSH: Final = 2  # which of them is what the bounds push back with
 
 
 @part_of_kernel
@@ -146,7 +147,7 @@ def inverse_is_sound(row: int, z: Vector, push: Vector, a: Vector, M: Matrix) ->
     return abs(left) <= SOUND * scale
 
 
-@kernel
+@part_of_kernel
 def follow_inverse(P: Matrix, y: Vector, k: Vector, forgetting: float) -> None:
     """Sherman-Morrison: the inverse of M after its update, kept exactly symmetric."""
     d = y.shape[0]
@@ -168,7 +169,7 @@ def follow_inverse(P: Matrix, y: Vector, k: Vector, forgetting: float) -> None:
             P[i, j] = P[i, j] * inflate - ki * k[j]
 
 
-@kernel
+@part_of_kernel
 def learn_weights(x: Vector, y: Vector, W: Matrix, M: Matrix, D: Vector, v: Vector, new: Vector, rates: Vector) -> None:
     """Hebbian W, anti-Hebbian M, and the gains D from the row norms of both."""
     d, q = W.shape
@@ -217,8 +218,9 @@ def learn(
     W: Matrix,
     M: Matrix,
     P: Matrix | None,
-    D: Vector,
+    residual: Vector | None,
     u: Vector | None,
+    D: Vector,
     rates: Vector,
     guard: Vector,
     reach: Vector,
@@ -226,15 +228,15 @@ def learn(
 ) -> int:
     """Run the network over the rows of X, settle each into a row of Y, and learn from it.
 
-    With the inverse ``P`` it settles by descent; with the membrane state ``u`` by Euler steps; with neither by
-    sweeps. Which are None is known when this is compiled, so that each way is compiled alone, when first used.
+    With the inverse ``P`` it settles by descent, with a ``residual`` (that of ``work``) by sweeps, with membrane states
+    ``u`` by Euler steps. The other two are None: so each way is compiled alone, when it is first used.
     ``reach`` follows the largest input to each neuron's clip, in units of its limit.
     Returns the number of rows done: fewer than given if the network has to start over before the next row, as
     ``guard`` then says, or if P is found not to be the inverse of M. Nothing was learnt from the row after those; it
     has to come again when P is mended, or without P.
     """
     d, q = W.shape
-    a, z, push, y, x = work[0, :d], work[1, :d], work[2, :d], work[3, :d], work[4, :q]
+    a, z, push, y, x = work[0, :d], work[1, :d], work[PUSH, :d], work[3, :d], work[4, :q]
     threshold, lower, upper = rates[THRESHOLD], rates[LOWER], rates[UPPER]
     bounded = upper < math.inf
     release = 1.0 - g.REACH_RELEASE * rates[FORGETTING]
@@ -277,10 +279,10 @@ def learn(
             if not inverse_is_sound(row, z, push, a, M):
                 guard[g.HEARD] -= 1.0
                 return t
-        elif u is not None:
+        if residual is not None:
+            guard[g.SWEEPS] += settle_sweeping(a, z, residual, M, D, threshold, lower, upper)
+        if u is not None:
             guard[g.SWEEPS] += settle_euler(a, z, push, u, M, D, threshold, lower, upper)
-        else:
-            guard[g.SWEEPS] += settle_sweeping(a, z, push, M, D, threshold, lower, upper)
 
         for i in range(d):
             free = z[i] / D[i]

@@ -67,34 +67,39 @@ class Neurons:
 
     def learn(self, X: Matrix, rates: Vector, *, euler: bool = False) -> Matrix:
         """Separate the rows of X (white, C-ordered float64) in turn, learning from each; return the outputs."""
-        Y = np.empty((X.shape[0], self.W.shape[0]))
-        P = self.P if self.P.size else None
-        u = np.zeros_like(self.D) if euler else None
+        Y = np.empty((X.shape[0], len(self.D)))
         done = 0
         while done < X.shape[0]:
-            sweeping = self.guard[g.RETRY] > 0.0
-            end = X.shape[0] if not sweeping else min(X.shape[0], done + int(self.guard[g.RETRY]))
-            inverse = None if sweeping else P
+            resting = self.guard[g.RETRY] > 0.0  # the inverse is, and sweeps stand in for it
+            end = X.shape[0] if not resting else min(X.shape[0], done + int(self.guard[g.RETRY]))
+            P = residual = u = None
+            if euler:
+                u = np.zeros_like(self.D)
+            elif resting or not self.P.size:
+                residual = self._work[kernels.PUSH, : len(self.D)]
+            else:
+                P = self.P
             rows = kernels.learn(
                 X[done:end],
                 Y[done:end],
                 self.W,
                 self.M,
-                inverse,
-                self.D,
+                P,
+                residual,
                 u,
+                self.D,
                 rates,
                 self.guard,
                 self.reach,
                 self._work,
             )
             done += rows
-            if sweeping:
+            if resting:
                 self.guard[g.RETRY] -= rows
             if self.guard[g.START_OVER] > 0.0:
                 self.guard[g.START_OVER] = 0.0
                 self._begin(float(rates[kernels.UPPER]), math.exp(0.5 * self.guard[g.LEVEL]))
-            elif done < end or (sweeping and self.guard[g.RETRY] == 0.0):
+            elif done < end or (resting and self.guard[g.RETRY] == 0.0):
                 self._mend_inverse()
         return Y
 

@@ -1,0 +1,1 @@
+"""Measurements, each run by a make target, each writing a page of docs/."""
