@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test check nojit bench setup format clean
+.PHONY: demo test check nojit bench separation errata setup format clean
 
 demo: .venv/ready  ## separate ten sources, show the table, save the figure
 	$(BIN)/python -m boundsep demo --out out
@@ -20,8 +20,14 @@ check: .venv/ready  ## lint, format, types, import layers, docstrings
 	$(BIN)/lint-imports
 	$(BIN)/python -m pytest tests/test_documents.py
 
-bench: .venv/ready  ## speed: kernels, start-up, latency, memory
+bench: .venv/ready  ## speed: docs/speed.md
 	$(BIN)/python -m benchmarks.speed
+
+separation: .venv/ready  ## how well it separates: docs/separation.md
+	$(BIN)/python -m benchmarks.separation
+
+errata: .venv/ready  ## the figures of docs/errata.md
+	$(BIN)/python -m benchmarks.errata
 
 setup: .venv/ready
 

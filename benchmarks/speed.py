@@ -218,7 +218,7 @@ def main() -> None:
         "## One pass of the network",
         "",
         "Uniform sources, white input, the paper's constants, the network where it ends up. *Oracle*: the plain NumPy",
-        "functions of `rules.py`. *FastICA*: scikit-learn's with the cubic score on the same record, without whitening,",
+        "functions of `rules.py`. *FastICA*: scikit-learn's, cubic score, the same record, no whitening,",
         "to its default tolerance (* where 200 iterations did not reach it). *Of the bound*: the least time that flops",
         "and bytes of the algorithm take at this machine's measured peaks (`benchmarks/machine.py`), over the time",
         "taken.",

@@ -14,7 +14,15 @@ NAMED: Final = 6  # this many channels are named in a message, the rest counted
 
 
 class StateFileError(ValueError):
-    """A state file that cannot be used."""
+    """A state file that cannot be used.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+    reason : str
+        What is wrong with it.
+    """
 
     def __init__(self, path: str | os.PathLike[str], reason: str) -> None:
         super().__init__(f"{os.fspath(path)!r} can't be loaded as a boundsep state: {reason}.")

@@ -51,7 +51,7 @@ def sir(components: Matrix, A: Matrix, power: Vector | None = None) -> Scores:
 
     Examples
     --------
-    >>> sir(np.array([[1.0, 0.1], [0.0, 2.0]]), np.eye(2)).per_source.tolist()
+    >>> sir(np.array([[1.0, 0.1], [0.0, 2.0]]), np.eye(2)).per_source.round(6).tolist()
     [20.0, inf]
     """
     energy = (np.asarray(components) @ np.asarray(A)) ** 2 * (1.0 if power is None else power)
@@ -111,8 +111,8 @@ def sinr(S: Matrix, Y: Matrix) -> Scores:
     Examples
     --------
     >>> S = np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]])
-    >>> sinr(S, S @ np.array([[1.0, 0.0], [0.1, 1.0]])).per_source[0].round(6)
-    20.0
+    >>> sinr(S, S @ np.array([[1.0, 0.0], [0.1, 1.0]])).per_source.round(6).tolist()
+    [20.0, inf]
     """
     S, Y = _centred(S, Y)
     G = np.linalg.lstsq(S, Y)[0].T

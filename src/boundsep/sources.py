@@ -128,9 +128,9 @@ def sparse(
         return np.minimum(size, 1.0) * rng.choice([-1.0, 1.0], shape)
     on = rng.uniform(size=shape) < active
     if kind == "ternary":
-        return on * rng.choice([-1.0, 1.0], shape)
+        return np.where(on, rng.choice([-1.0, 1.0], shape), 0.0)
     if kind == "uniform":
-        return on * rng.uniform(-1.0, 1.0, shape)
+        return np.where(on, rng.uniform(-1.0, 1.0, shape), 0.0)
     raise ValueError(f"kind must be 'uniform', 'ternary' or 'laplace'. Got {kind!r} instead.")
 
 

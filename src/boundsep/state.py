@@ -47,6 +47,23 @@ About: TypeAlias = dict[str, Any]
 class State:
     """Whitener, neurons, rates and monitor: everything that a separator needs to go on, bit for bit.
 
+    `State.start` makes one, `State.load` brings one back. It can be copied and pickled.
+
+    Parameters
+    ----------
+    whitener : Fixed, Online or Neural
+        What brings samples from the sensors to the network.
+    neurons : Neurons
+        W, M, D and counts.
+    monitor : Monitor
+        What tells whether they have settled.
+    rates : ndarray of shape (6,)
+        Rates of learning and limits, from `schedules`; may be replaced at any time.
+    euler : bool
+        Whether outputs settle by integrating the differential equation.
+    n_samples : int
+        How many samples were learnt from.
+
     Examples
     --------
     >>> import numpy as np
@@ -147,13 +164,24 @@ class State:
         return np.concatenate(pieces)
 
     def components(self) -> Matrix:
-        """Return the total linear map (d, n_features), each row scaled so that its output fills the limits."""
+        """Return the total linear map, each row scaled so that its output fills the limits.
+
+        Returns
+        -------
+        components : ndarray of shape (n_components, n_features)
+        """
         reach = self.neurons.reach
         scale = np.where(reach > 0.0, reach, 1.0)
         return self.neurons.unmixing() @ self.whitener.map / scale[:, None]
 
     def movement(self) -> float:
-        """Return how far map and gains have moved over the last part of the learning; see `Monitor`."""
+        """Return how far map and gains have moved over the last part (a third to a half) of the learning.
+
+        Returns
+        -------
+        movement : float
+            See `boundsep.monitor`; infinity while there is nothing yet to compare with.
+        """
         return self.monitor.movement(self.neurons.unmixing(), self.neurons.D)
 
     def save(self, path: str | os.PathLike[str], about: About | None = None) -> None:
