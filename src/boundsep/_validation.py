@@ -84,11 +84,13 @@ def check_n_components(owner: str, wanted: int | None, available: int, of_what: 
 
 def check_finite(X: Floats, owner: str) -> None:
     """Raise if any sample is NaN, infinite, or too large to be squared; say which."""
-    # The sum of magnitudes is finite and small unless something is wrong: one pass, no array of flags.
-    with np.errstate(over="ignore"):
-        if float(np.abs(X).max(initial=0.0)) <= LARGEST:
+    flat = X.ravel()
+    with np.errstate(over="ignore", invalid="ignore"):
+        if float(flat @ flat) < LARGEST:  # all of them are finite, and the square of each is small
             return
-    bad = ~(np.abs(X) <= LARGEST)
+    bad = ~(np.abs(X, dtype=np.float64) <= LARGEST)
+    if not bad.any():
+        return
     row, channel = (int(i) for i in np.argwhere(bad)[0])
     value = X[row, channel]
     what = "NaN" if np.isnan(value) else "infinity" if np.isinf(value) else "a value too large to be squared"

@@ -1,11 +1,11 @@
 """What the online estimators share: the verbs, what they check, and what they say of how it went."""
 
-import math
 import numbers
 import os
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from inspect import signature
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -15,16 +15,16 @@ from sklearn.utils import Tags, check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from boundsep import _validation as v
-from boundsep import guard as g
-from boundsep._types import ArrayLike, Floats, Matrix, Vector
+from boundsep._types import ArrayLike, Floats, Vector
+from boundsep.fitted import FittedAttributes
 from boundsep.state import State
 from boundsep.whitening import Fixed, correlation_rank, moments
 
 CHUNK = 8192  # rows gathered and learnt from at a time
-ENOUGH = 10.0  # learning needs about so many times the network's memory, 1/forgetting
+CERTAIN = 10  # samples a channel before a stream is told that it lacks rank
 
 
-class OnlineSeparator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class OnlineSeparator(FittedAttributes, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base of the estimators whose network learns one sample at a time.
 
     A subclass names its parameters, checks those that are its own, and says with which rates and limits its
@@ -44,6 +44,8 @@ class OnlineSeparator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     state_: State
     n_features_in_: int
     _rank_told: bool = False
+    _param_names: ClassVar[tuple[str, ...]]
+    _params_used: tuple[Any, ...] | None = None
 
     # --- what a subclass says ------------------------------------------------------------------------------
 
@@ -61,6 +63,13 @@ class OnlineSeparator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
     def _by_euler(self) -> bool:
         return False
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls._param_names = tuple(signature(cls.__init__).parameters)[1:]
+
+    def _params_now(self) -> tuple[Any, ...]:
+        return tuple(getattr(self, name) for name in self._param_names)
 
     # --- learning ------------------------------------------------------------------------------------------
 
@@ -127,11 +136,15 @@ class OnlineSeparator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         Y : ndarray of shape (n_samples, n_components)
         """
         with self._unchanged_on_failure():
-            self._check_params()
             first = not self.__sklearn_is_fitted__()
+            changed = first or self._params_now() != self._params_used
+            if changed:
+                self._check_params()
             chunk = self._checked(X, first=first)
             state = self._start(chunk, record=False) if first else self.state_
-            state.rates = self._rates()
+            if changed:
+                state.rates = self._rates()
+                self._params_used = self._params_now()
             Y = state.learn(np.ascontiguousarray(chunk, dtype=np.float64))
             self.state_ = state
         self._tell_rank(state)
@@ -174,13 +187,9 @@ class OnlineSeparator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     def _tell_rank(self, state: State) -> None:
         """Warn, once, if a whitener that learns has not found as many axes as there are components."""
         rank, (d, q) = state.whitener.rank, state.whitener.map.shape
-        if rank < d and not self._rank_told and state.n_samples > ENOUGH * q:
+        if rank < d and not self._rank_told and state.n_samples > CERTAIN * q:
             self._rank_told = True
             warnings.warn(v.rank_fell(rank, d, state.n_samples), UserWarning, stacklevel=3)
-
-    def _needed(self) -> int:
-        """Return how many samples learning takes at the least, with this memory."""
-        return math.ceil(ENOUGH / self.forgetting)
 
     def _checked(self, X: ArrayLike, *, first: bool = False, at_least: int = 1) -> Floats:
         """Return X as a matrix of floats, float32 left as it is; raise if it can't be used."""
@@ -295,81 +304,9 @@ class OnlineSeparator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             separator.feature_names_in_ = np.array(about["feature_names"], dtype=object)
         return separator
 
-    # --- what was learnt ---------------------------------------------------------------------------------------
-
-    @property
-    def components_(self) -> Matrix:
-        """The total linear map, of shape (n_components, n_features)."""
-        return self._fitted().components()
-
-    @property
-    def mixing_(self) -> Matrix:
-        """The pseudo-inverse of ``components_``, of shape (n_features, n_components)."""
-        return np.asarray(np.linalg.pinv(self.components_), dtype=np.float64)
-
-    @property
-    def mean_(self) -> Vector:
-        """The mean of the sensors, of shape (n_features,)."""
-        return self._fitted().whitener.mean.copy()
-
-    @property
-    def whitening_(self) -> Matrix:
-        """The whitening map, from sensors to the network's input."""
-        return self._fitted().whitener.map.copy()
-
-    @property
-    def W_(self) -> Matrix:
-        """The feedforward synapses, of shape (n_components, inputs of the network)."""
-        return self._fitted().neurons.W.copy()
-
-    @property
-    def M_(self) -> Matrix:
-        """The lateral synapses, of shape (n_components, n_components)."""
-        return self._fitted().neurons.M.copy()
-
-    @property
-    def D_(self) -> Vector:
-        """The gains, of shape (n_components,)."""
-        return self._fitted().neurons.D.copy()
-
-    @property
-    def n_samples_seen_(self) -> int:
-        """How many samples it has learnt from, silent ones included."""
-        return self._fitted().n_samples
-
-    @property
-    def clip_share_(self) -> float:
-        """The share of outputs that were clipped while learning."""
-        counts = self._fitted().neurons.guard
-        return float(counts[g.CLIPPED] / max(1.0, counts[g.HEARD] * self._n_features_out))
-
-    @property
-    def sweeps_(self) -> float:
-        """The mean number of sweeps (Euler steps, with ``dynamics="euler"``) that an output took to settle."""
-        counts = self._fitted().neurons.guard
-        return float(counts[g.SWEEPS] / max(1.0, counts[g.HEARD]))
-
-    @property
-    def movement_(self) -> float:
-        """How far gains and map have moved over the last part (a third to a half) of the learning."""
-        return self._fitted().movement()
-
-    @property
-    def converged_(self) -> bool:
-        """Whether that is within ``tol``, after enough samples to tell."""
-        return self.movement_ <= self.tol and self.n_samples_seen_ >= self._needed()
-
     @property
     def _offset(self) -> Vector | float:
         return 0.0 if self._keep_mean else self.state_.whitener.mean
-
-    @property
-    def _n_features_out(self) -> int:
-        return len(self._fitted().neurons.D)
-
-    def _fitted(self) -> State:
-        check_is_fitted(self)
-        return self.state_
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "state_")
