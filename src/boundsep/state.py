@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Final, Self, TypeAlias
 import numpy as np
 
 from boundsep import kernels, schedules
+from boundsep._files import written_whole
 from boundsep._types import Matrix, Vector
 from boundsep._validation import StateFileError, check_stored_array
 from boundsep.monitor import Monitor
@@ -207,16 +208,8 @@ class State:
         for part in ("whitener", *self.PARTS):
             for name in (f.name for f in fields(getattr(self, part)) if f.init):
                 arrays[f"{part}.{name}"] = np.asarray(getattr(getattr(self, part), name))
-        path = Path(path)
-        beside = path.with_name(f"{path.name}.{os.getpid()}.part")
-        try:
-            with beside.open("wb") as file:
-                np.savez(file, header=np.array(json.dumps(header, default=_plain)), **arrays)
-                file.flush()
-                os.fsync(file.fileno())
-            beside.replace(path)
-        finally:
-            beside.unlink(missing_ok=True)
+        with written_whole(path) as file:
+            np.savez(file, header=np.array(json.dumps(header, default=_plain)), **arrays)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> tuple[Self, About]:
