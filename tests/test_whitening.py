@@ -41,8 +41,11 @@ def test_exact_is_white_within_rounding(n_sensors):
     Z = whitener.learn(X)
     np.testing.assert_allclose(np.cov(Z.T, bias=True), np.eye(D), atol=1e-10)
     np.testing.assert_allclose(Z.mean(axis=0), 0.0, atol=1e-10)
-    kept = Fixed.exact(*moments(X), D, keep_mean=True).learn(X)
-    np.testing.assert_allclose(kept, X @ whitener.map.T, rtol=1e-9, atol=1e-9)
+    keeping = Fixed.exact(*moments(X), D, keep_mean=True)
+    kept = keeping.learn(X)
+    np.testing.assert_allclose(kept, X @ keeping.map.T, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(np.cov(kept.T, bias=True), np.eye(D), atol=1e-10)
+    assert np.all(keeping.map @ keeping.mean >= 0.0)
 
 
 def test_exact_takes_channels_of_any_units():

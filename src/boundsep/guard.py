@@ -2,12 +2,12 @@
 
 A stream of bounded signals has a bounded power, so two numbers guard it:
 
-* the *peak* power seen lately: a sample far above it is scaled down to pass through the network, which learns
-  nothing from it;
-* the *level*, the mean logarithm of the power: when it is off by more than a factor of four in amplitude the
-  network stops learning, and if it stays there the network is rescaled to it. The network's equations allow
-  that exactly: with ``x -> s x``, ``W -> s W`` and ``D -> s^2 D`` its outputs do not change. In its first
-  samples, when there is nothing yet to keep, the network starts over at the new level instead.
+* the *peak* power seen lately: a sample far above it, and far above the mean, is scaled down to pass through the
+  network, which learns nothing from it;
+* the *level*, the logarithm of the mean power: when it is off by more than a factor of four in amplitude the network
+  stops learning, and if it stays there the network is rescaled to it. The network's equations allow that exactly:
+  with ``x -> s x``, ``W -> s W`` and ``D -> s^2 D`` its outputs do not change. After the first samples, when there is
+  nothing yet to keep, the network starts over at their level, unless it is near one.
 
 The balance of excitation and inhibition cannot see a gain that is too high, one at which its neuron never reaches
 its limit; and such a network hardly learns to separate. So the gains are guarded as well:
@@ -16,8 +16,10 @@ its limit; and such a network hardly learns to separate. So the gains are guarde
 * when the input has lost so much rank that outputs were copies of each other, and has found it again, the network
   starts over: what the neurons knew of each other is gone by then, but the gains are high.
 
-On a stream of steady scale and full rank whose neurons clip now and then none of this acts, and the rules of the
-paper hold to the letter. All of it lives in one float vector, which also carries the counts of what happened.
+A neuron that only rectifies has no limit to miss, but may never fire: then its input synapses change sign.
+
+On a stream of unit power and full rank whose neurons reach their limits now and then none of this acts, and the rules
+of the paper hold to the letter. All of it lives in one float vector, with the counts of what happened.
 """
 
 import math
@@ -29,8 +31,8 @@ from boundsep._types import Vector
 # Where each number stands in the vector.
 HEARD: Final = 0  # samples that were not silent
 PEAK: Final = 1  # the largest mean square of a sample seen lately
-FAST: Final = 2  # mean log power over 1/forgetting samples
-SLOW: Final = 3  # ... and over 16 times as many
+POWER: Final = 2  # mean square over the last 1/forgetting samples
+SLOW: Final = 3  # its logarithm, averaged over 16 times as many
 LEVEL: Final = 4  # the log power that the network is scaled to
 RETRY: Final = 5  # samples until the inverse of M is tried again; 0: the inverse is good
 REPAIRED_AT: Final = 6  # HEARD when the inverse was last mended
@@ -42,13 +44,17 @@ CLIPPED: Final = 11
 SWEEPS: Final = 12
 COLLAPSED: Final = 13  # 1 while the outputs are copies of each other
 START_OVER: Final = 14  # 1 where the network has to start over before the next sample
-LENGTH: Final = 15
+REVIVE: Final = 15  # 1 where a neuron that never fires has to change sign before the next sample
+LENGTH: Final = 16
 
-WARM_UP: Final = 64  # this many samples pass unlimited: the peak is not known before
+WARM_UP: Final = 64  # after so many samples the level is first judged
+FIRST: Final = 8  # so many pass whatever their power
 HEADROOM: Final = 2.25  # a sample may exceed the peak power by this factor (1.5 in amplitude)
+RARE: Final = 128.0  # ... and the mean power by this one: a signal may visit its corners once in a hundred samples
+WIDER: Final = 100.0  # both are so much wider while warming up
 GROWTH: Final = 1.014  # each limited sample lifts the peak: a new scale is reached in time, a burst is not
 RELEASE: Final = 1.0 / 4096.0  # the peak forgets a burst that it was lifted by
-PRIOR: Final = 10.0  # the level starts as if it had been zero for so many samples
+NEAR_ONE: Final = math.log(1.5)  # of a first level in log power: D = 1 is then well below where it ends
 SLOWER: Final = 1.0 / 16.0
 DEPARTURE: Final = 2.0 * math.log(4.0)  # in log power
 IDLE_LEAK: Final = 0.125  # a gain whose neuron stays below its limit leaks this part of the forgetting each sample
@@ -61,12 +67,15 @@ REACH_RELEASE: Final = 0.25  # a neuron's reach falls by this part of the forget
 
 
 @part_of_kernel
-def limit(power: float, guard: Vector) -> float:
-    """Return the factor (at most 1) by which a sample of this mean square is scaled; note its peak."""
+def limit(power: float, guard: Vector, forgetting: float) -> float:
+    """Return the factor (at most 1) by which a sample of this mean square is scaled; follow peak and mean."""
     guard[HEARD] += 1.0
-    ceiling = HEADROOM * guard[PEAK]
-    if guard[HEARD] <= WARM_UP or power <= ceiling:
+    ceiling = max(HEADROOM * guard[PEAK], RARE * guard[POWER])
+    if guard[HEARD] <= WARM_UP:
+        ceiling *= WIDER
+    if guard[HEARD] <= FIRST or power <= ceiling:
         guard[PEAK] = max(power, guard[PEAK] * (1.0 - RELEASE))
+        guard[POWER] += max(forgetting, 1.0 / guard[HEARD]) * (power - guard[POWER])
         return 1.0
     guard[PEAK] *= GROWTH
     guard[LIMITED] += 1.0
@@ -74,21 +83,24 @@ def limit(power: float, guard: Vector) -> float:
 
 
 @part_of_kernel
-def rescale(power: float, guard: Vector, forgetting: float) -> float:
+def rescale(guard: Vector, forgetting: float) -> float:
     """Follow the level; return the factor by which the network's input scale has changed for good, or 1."""
-    logarithm = min(max(math.log(power), -690.0), 690.0)
-    if guard[HEARD] == 1.0 and abs(logarithm) > DEPARTURE:
-        guard[FAST] = logarithm
-        guard[SLOW] = logarithm
-    seen = 1.0 / (guard[HEARD] + PRIOR)
-    guard[FAST] += max(forgetting, seen) * (logarithm - guard[FAST])
-    guard[SLOW] += max(forgetting * SLOWER, seen) * (logarithm - guard[SLOW])
-    departure = guard[SLOW] - guard[LEVEL]
-    if abs(departure) <= DEPARTURE:
+    if guard[HEARD] < WARM_UP:
         return 1.0
-    factor = math.exp(0.5 * (guard[FAST] - guard[LEVEL]))
-    guard[LEVEL] = guard[FAST]
-    guard[SLOW] = guard[FAST]
+    level = math.log(max(guard[POWER], 1e-300))
+    if guard[HEARD] == WARM_UP:
+        guard[SLOW] = level
+        if abs(level) > NEAR_ONE:
+            guard[LEVEL] = level
+            guard[RESCALED] += 1.0
+            guard[START_OVER] = 1.0
+        return 1.0
+    guard[SLOW] += forgetting * SLOWER * (level - guard[SLOW])
+    if abs(guard[SLOW] - guard[LEVEL]) <= DEPARTURE:
+        return 1.0
+    factor = math.exp(0.5 * (level - guard[LEVEL]))
+    guard[LEVEL] = level
+    guard[SLOW] = level
     guard[RESCALED] += 1.0
     return factor
 
@@ -96,4 +108,6 @@ def rescale(power: float, guard: Vector, forgetting: float) -> float:
 @part_of_kernel
 def level_is_off(guard: Vector) -> bool:
     """Say whether the power is, for the time being, not what the network is scaled to."""
-    return abs(guard[FAST] - guard[LEVEL]) > DEPARTURE
+    scaled = math.exp(guard[LEVEL])
+    too_far = math.exp(DEPARTURE)
+    return guard[HEARD] > WARM_UP and not scaled / too_far < guard[POWER] < scaled * too_far

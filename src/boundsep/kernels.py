@@ -252,16 +252,15 @@ def learn(
             for i in range(d):
                 Y[t, i] = 0.0 * power  # what is not finite comes out as NaN
             continue
-        quieter = g.limit(power, guard)
+        peak, mean, slow, limited = guard[g.PEAK], guard[g.POWER], guard[g.SLOW], guard[g.LIMITED]
+        quieter = g.limit(power, guard, rates[FORGETTING])
         row = int(guard[g.HEARD]) % d  # one neuron a sample is checked, each in its turn
         for j in range(q):
             x[j] = quieter * X[t, j]
         learning = quieter == 1.0
         if bounded:
-            factor = g.rescale(power * quieter * quieter, guard, rates[FORGETTING])
+            factor = g.rescale(guard, rates[FORGETTING])
             if factor != 1.0:
-                if guard[g.HEARD] <= g.WARM_UP:
-                    guard[g.START_OVER] = 1.0
                 for i in range(d):
                     D[i] *= factor * factor
                     for j in range(q):
@@ -277,18 +276,22 @@ def learn(
         if P is not None:
             guard[g.SWEEPS] += settle_descent(a, z, push, P, D, lower, upper)
             if not inverse_is_sound(row, z, push, a, M):
-                guard[g.HEARD] -= 1.0
+                guard[g.HEARD] -= 1.0  # as if this sample had not come yet
+                guard[g.PEAK], guard[g.POWER], guard[g.SLOW], guard[g.LIMITED] = peak, mean, slow, limited
                 return t
         if residual is not None:
             guard[g.SWEEPS] += settle_sweeping(a, z, residual, M, D, threshold, lower, upper)
         if u is not None:
             guard[g.SWEEPS] += settle_euler(a, z, push, u, M, D, threshold, lower, upper)
 
+        loudness = math.sqrt(guard[g.POWER])
         for i in range(d):
             free = z[i] / D[i]
             y[i] = min(max(free, lower), upper)
             Y[t, i] = y[i]
-            if bounded:
+            if not bounded:
+                reach[i] = max(y[i] / loudness, release * reach[i])
+            else:
                 if push[i] != 0.0 and M[i, i] > 0.0:
                     free += push[i] / (M[i, i] * D[i])
                 reach[i] = max(abs(free) / upper, release * reach[i])
@@ -303,6 +306,8 @@ def learn(
             learn_weights(x, y, W, M, D, z, push, rates)
             if bounded and threshold == 0.0 and g.DEAF < reach[row] < g.IDLE and guard[g.HEARD] > patience:
                 D[row] *= idle_keep
-        if guard[g.START_OVER] > 0.0:
+            if not bounded and reach[row] < g.DEAF and guard[g.HEARD] > patience:
+                guard[g.REVIVE] = 1.0
+        if guard[g.START_OVER] + guard[g.REVIVE] > 0.0:
             return t + 1
     return X.shape[0]

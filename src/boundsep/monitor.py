@@ -1,7 +1,7 @@
 """Has it settled? What the network looked like before, and how far it has moved since.
 
-Marks are taken at sample counts that grow by the root of two and the last two are kept, so that the older one
-is always between one half and seven tenths of the network's life ago, whatever the length of the stream.
+Marks are taken at sample counts that grow by the root of two and the last two are kept. So the older one is always
+from three to five tenths of the network's life ago, whatever the length of the stream.
 """
 
 import math
@@ -51,4 +51,5 @@ class Monitor:
         cosines = np.sum(self.maps[0] * unmixing, axis=1) / np.where(norms > 0.0, norms, 1.0)
         turned = np.sqrt(np.maximum(0.0, 1.0 - cosines**2))
         changed = np.abs(np.log(gains / self.gains[0]))
-        return float(max(turned.max(), changed.max()))
+        moved = float(max(turned.max(), changed.max()))
+        return moved if math.isfinite(moved) else math.inf

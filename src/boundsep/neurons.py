@@ -99,9 +99,23 @@ class Neurons:
             if self.guard[g.START_OVER] > 0.0:
                 self.guard[g.START_OVER] = 0.0
                 self._begin(float(rates[kernels.UPPER]), math.exp(0.5 * self.guard[g.LEVEL]))
+            elif self.guard[g.REVIVE] > 0.0:
+                self.guard[g.REVIVE] = 0.0
+                self._revive()
             elif done < end or (resting and self.guard[g.RETRY] == 0.0):
                 self._mend_inverse()
         return Y
+
+    def _revive(self) -> None:
+        """Turn the input synapses of neurons that never fire: what never drove them above zero will now."""
+        for i in np.flatnonzero(self.reach < g.DEAF):
+            scale = np.linalg.norm(self.W[i])
+            self.W[i] *= -math.sqrt(self.guard[g.POWER]) / (scale if scale > 0.0 else 1.0)
+            self.M[i] = self.M[:, i] = 0.0
+            self.M[i, i] = self.guard[g.POWER]
+            self.reach[i] = 1.0
+        if self.P.size:
+            self._mend_inverse()
 
     def _mend_inverse(self) -> None:
         """Invert M anew, or, where that did not hold for long, settle by sweeps for a while."""

@@ -170,7 +170,7 @@ class OnlineSeparator(FittedAttributes, ClassNamePrefixFeaturesOutMixin, Transfo
             if whiten is None:
                 _warn(v.not_white(covariance, len(X)))
             elif whiten == "exact":
-                whiten = Fixed.exact(mean, covariance, d, keep_mean=self._keep_mean)
+                whiten = Fixed.exact(mean, covariance, d, rank, keep_mean=self._keep_mean)
         else:
             d = v.check_n_components(owner, self.n_components, q, "channels of X")
         return State.start(d, q, whiten=whiten, rates=self._rates(), keep_mean=self._keep_mean, euler=self._by_euler())

@@ -82,18 +82,27 @@ class Fixed:
         return cls(np.zeros(n_features), np.eye(n_features))
 
     @classmethod
-    def exact(cls, mean: Vector, covariance: Matrix, n_components: int, *, keep_mean: bool = False) -> Self:
+    def exact(
+        cls,
+        mean: Vector,
+        covariance: Matrix,
+        n_components: int,
+        rank: int | None = None,
+        *,
+        keep_mean: bool = False,
+    ) -> Self:
         """Return the whitener of a record from its moments: white within rounding, on the strongest axes.
 
-        Where no axis is left out the channels are first brought to one scale, so that units do not cost digits.
+        Unless an axis that has power (``rank`` of them, all by default) is left out, the channels are first brought to
+        one scale, so that their units do not matter. Where the mean is kept, axes point to where it is.
         """
-        q = len(mean)
-        unit = np.sqrt(np.diag(covariance)) if n_components == q else np.ones(q)
-        unit[unit == 0.0] = 1.0
+        every = n_components >= (len(mean) if rank is None else rank)
+        unit = _units(covariance) if every else np.ones_like(mean)
         power, axes = np.linalg.eigh(covariance / np.outer(unit, unit))
         strongest = np.argsort(power)[::-1][:n_components]
         axes = axes[:, strongest]
-        axes = axes * np.sign(axes[np.abs(axes).argmax(axis=0), np.arange(n_components)])
+        towards = axes.T @ (mean / unit) if keep_mean else axes[np.abs(axes).argmax(axis=0), np.arange(n_components)]
+        axes = axes * np.where(towards < 0.0, -1.0, 1.0)
         return cls(mean, (axes / np.sqrt(power[strongest])).T / unit, keep_mean)
 
     def learn(self, X: Matrix) -> Matrix:
@@ -132,6 +141,12 @@ def correlation_rank(covariance: Matrix, n_samples: int) -> int:
     return int(np.sum(power > noise))
 
 
+def _units(covariance: Matrix) -> Vector:
+    """Return the standard deviation of each channel, 1 for those that have none."""
+    unit = np.sqrt(np.diag(covariance))
+    return np.where(unit > 0.0, unit, 1.0)
+
+
 @kernel
 def follow_moments(
     X: Matrix,
@@ -145,7 +160,10 @@ def follow_moments(
     guard: Vector,
     e: Vector,
 ) -> int:
-    """Whiten the rows of X into Z, mean and covariance following; stop where the map is due for renewal.
+    """Whiten the rows of X into Z, mean and covariance following.
+
+    Stops, and returns which row it was, when it has learnt from a row for which the map is due for renewal: that row
+    is whitened by the new map, and so is never too loud, for the map knows of it.
 
     ``clock`` holds the count of samples and the count at which the map is due.
     """
@@ -159,26 +177,30 @@ def follow_moments(
             for i in range(d):
                 Z[t, i] = 0.0 * size
             continue
-        clock[0] += 1.0
-        w = max(forgetting, 1.0 / clock[0])
         power = 0.0
         for j in range(q):
             e[j] = X[t, j] - mean[j]
             power += e[j] * e[j]
-        quieter = g.limit(power / q, guard) if clock[0] > 1.0 and power > 0.0 else 1.0
+        if clock[0] == 1.0 and power == 0.0:  # as long as nothing varies, the stream has not begun
+            for i in range(d):
+                Z[t, i] = 0.0
+            continue
+        clock[0] += 1.0
+        w = max(forgetting, 1.0 / clock[0])
+        quieter = g.limit(power / q, guard, forgetting) if clock[0] > 1.0 and power > 0.0 else 1.0
         for j in range(q):
             e[j] *= quieter
             mean[j] += w * e[j]
         for i in range(q):
             for j in range(q):
                 covariance[i, j] = (1.0 - w) * (covariance[i, j] + w * e[i] * e[j])
+        if clock[0] >= clock[1]:
+            return t
         for i in range(d):
             white = 0.0
             for j in range(q):
                 white += whiten[i, j] * (X[t, j] - (1.0 - kept) * mean[j])
             Z[t, i] = white
-        if clock[0] >= clock[1]:
-            return t + 1
     return X.shape[0]
 
 
@@ -215,7 +237,7 @@ class Online:
             np.zeros(n_features),
             np.zeros((n_components, n_features)),
             np.zeros((n_features, n_features)),
-            np.array([0.0, 2.0]),
+            np.array([0.0, 1.0]),
             np.zeros(g.LENGTH),
             forgetting / MEMORY,
             keep_mean,
@@ -227,7 +249,7 @@ class Online:
         Z = np.empty((X.shape[0], self.map.shape[0]))
         done = 0
         while done < X.shape[0]:
-            done += follow_moments(
+            stop = done + follow_moments(
                 X[done:],
                 Z[done:],
                 self.mean,
@@ -239,8 +261,11 @@ class Online:
                 self.guard,
                 np.empty_like(self.mean),
             )
-            if self.clock[0] >= self.clock[1]:
+            done = stop
+            if stop < X.shape[0]:
                 self._renew()
+                whiten_rows(X[stop : stop + 1], Z[stop : stop + 1], self.mean, self.map, float(self.keep_mean))
+                done += 1
         return Z
 
     def _renew(self) -> None:
@@ -249,10 +274,13 @@ class Online:
         seen = self.clock[0]
         self.clock[1] = seen + max(1.0, np.floor(min(seen, 1.0 / self.forgetting) / REFRESH))
         doubt = min(1.0, (q / seen) ** 2)
-        isotropic = np.trace(self.covariance) / q
+        # With all axes kept the channels are brought to one scale first, so that their units do not matter.
+        unit = _units(self.covariance) if d == q else np.ones(q)
+        covariance = self.covariance / np.outer(unit, unit)
+        isotropic = np.trace(covariance) / q
         if isotropic == 0.0:
             return
-        power, axes = np.linalg.eigh(self.covariance)
+        power, axes = np.linalg.eigh(covariance)
         power, axes = power[::-1][:d], axes[:, ::-1][:, :d]
         supported = power > power[0] * q * ROUNDING
         if doubt > CERTAIN:
@@ -260,6 +288,6 @@ class Online:
         power = (1.0 - doubt) * power + doubt * isotropic
         self.rank = int(np.count_nonzero(supported))
         root = np.sqrt(np.where(supported, power, np.inf))
-        fresh = (axes / root).T
-        left, _, right = np.linalg.svd(self.map @ (axes * np.where(supported, root, 0.0)))
+        fresh = (axes / root).T / unit
+        left, _, right = np.linalg.svd(self.map * unit @ (axes * np.where(supported, root, 0.0)))
         self.map[:] = (left @ right) @ fresh if self.map.any() else fresh

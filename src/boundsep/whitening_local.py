@@ -119,13 +119,18 @@ def follow_locally(
             return t
 
         # The sensors: each takes off its own mean and brings itself to unit power.
-        clock[SEEN] += 1.0
-        w = max(forgetting, 1.0 / clock[SEEN])
-        loudness = 0.0
+        loudness, varied = 0.0, 0.0
         for j in range(q):
             e[j] = X[t, j] - mean[j]
+            varied += abs(e[j])
             loudness += e[j] * e[j] / power[j] if power[j] > 0.0 else 0.0
-        quieter = g.limit(loudness / q, guard) if loudness > 0.0 else 1.0
+        if clock[SEEN] == 1.0 and varied == 0.0:  # as long as nothing varies, the stream has not begun
+            for i in range(d):
+                Z[t, i] = 0.0
+            continue
+        clock[SEEN] += 1.0
+        w = max(forgetting, 1.0 / clock[SEEN])
+        quieter = g.limit(loudness / q, guard, forgetting) if loudness > 0.0 else 1.0
         for j in range(q):
             scaled = quieter * e[j]
             mean[j] += w * scaled
