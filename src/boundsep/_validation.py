@@ -2,14 +2,16 @@
 
 import numbers
 import os
+import sys
+import warnings
 from collections.abc import Iterable
 from typing import Any, Final
 
 import numpy as np
 
-from boundsep._types import Floats, Matrix
+from boundsep._types import Floats, Matrix, Vector
 
-LARGEST: Final = 1e150  # its square is still a float64
+LARGEST: Final = 1e100  # sums of squares of such are still a float64, with room
 NAMED: Final = 6  # this many channels are named in a message, the rest counted
 
 
@@ -26,6 +28,16 @@ class StateFileError(ValueError):
 
     def __init__(self, path: str | os.PathLike[str], reason: str) -> None:
         super().__init__(f"{os.fspath(path)!r} can't be loaded as a boundsep state: {reason}.")
+
+
+def warn(message: str | None, category: type[Warning] = UserWarning) -> None:
+    """Warn, if there is a message, and point at the user's line: the first that is not in a library's verb."""
+    if message is None:
+        return
+    level, frame = 1, sys._getframe()
+    while frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] in ("boundsep", "sklearn", "contextlib"):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
 
 
 def missing_extra(what: str, package: str, extra: str) -> ImportError:
@@ -162,24 +174,38 @@ def looks_transposed(n_samples: int, n_features: int) -> str | None:
     )
 
 
-def not_white(covariance: Matrix, n_samples: int) -> str | None:
-    """Return a warning if input that should be white is far from it."""
+def not_white(mean: Vector | None, covariance: Matrix, n_samples: int) -> str | None:
+    """Return a warning if input that should be white (and, where a mean is given, of zero mean) is far from it."""
     d = len(covariance)
     unit = np.sqrt(np.where(np.diag(covariance) > 0.0, np.diag(covariance), 1.0))
     off = float(np.abs(covariance / np.outer(unit, unit) - np.eye(d)).max(initial=0.0))
     spread = float(unit.max() / unit.min())
     allowed = 0.1 + 5.0 / np.sqrt(n_samples)
-    if off <= allowed and spread <= 1.0 + allowed:
+    offset = 0.0 if mean is None else float(np.abs(mean / unit).max())
+    if off <= allowed and spread <= 1.0 + allowed and offset <= allowed:
         return None
     return (
-        f"whiten=None takes X as white, but its channels are correlated by up to {off:.2f} and their scales differ "
-        f"{spread:.3g} times (limit {allowed:.2f}). Use whiten='exact' or 'online', or whiten X before."
+        f"whiten=None takes X as white and of zero mean, but its channels are correlated by up to {off:.2f}, their "
+        f"scales differ {spread:.3g} times, their means are up to {offset:.2g} standard deviations (limit "
+        f"{allowed:.2f}). Use whiten='exact' or 'online', or whiten X before."
+    )
+
+
+def rough_whitening(n_samples: int, n_features: int, n_components: int) -> str | None:
+    """Return a warning if the whitening from a first chunk will limit what can be reached."""
+    if n_samples >= 1000 * n_features or n_components == 1:
+        return None
+    cap = 10.0 * np.log10(4.0 * n_samples / (n_components - 1.0))
+    return (
+        f"whiten='exact' computes its whitening from the first chunk and keeps it: {n_samples} samples limit the SIR "
+        f"to about {cap:.0f} dB. Pass a longer first chunk, or use whiten='online', which goes on learning."
     )
 
 
 def not_settled(owner: str, moved: float, tol: float, n_samples: int, needed: int) -> str:
     """Return the text of the warning that learning has not come to its end."""
-    if n_samples < needed:
+    if n_samples < needed or not np.isfinite(moved):
+        needed = max(needed, n_samples + 1)
         what = f"{n_samples} samples are too few at this forgetting, which needs {needed} at the least"
     else:
         what = f"over the last part of {n_samples} samples its gains or its map moved by {moved:.3g} (tol={tol:.3g})"
@@ -187,6 +213,20 @@ def not_settled(owner: str, moved: float, tol: float, n_samples: int, needed: in
         f"{owner} has not settled: {what}. Learn from more samples (n_passes= goes over the same ones again), or "
         f"use larger steps (forgetting=, gain_step=)."
     )
+
+
+def cannot_change(owner: str, name: str, was: Any, now: Any) -> str:
+    """Return the text of the error that a parameter was changed which a stream was begun with."""
+    return (
+        f"{name} of {owner} was {was!r} when this stream was begun, and can't become {now!r} in the middle of it. "
+        f"Call fit, or go on with a clone, which begins anew."
+    )
+
+
+def check_samples(X: Any, n_features: int) -> None:
+    """Raise unless a bare state can learn from an array: the kernels behind it check nothing."""
+    if getattr(X, "ndim", None) != 2 or X.shape[1] != n_features:
+        raise ValueError(f"State.learn takes rows of {n_features} channels. Got shape {np.shape(X)}.")
 
 
 def wrong_number_of_sources(owner: str, found: int, wanted: int) -> str:
@@ -198,8 +238,8 @@ def rank_fell(rank: int, n_components: int, n_samples: int) -> str:
     """Return the text of the warning that a stream does not support so many components."""
     return (
         f"After {n_samples} samples the input has shown only {rank} independent channels, and {n_components} "
-        f"components are asked for: some outputs will be copies. Use n_components={rank}, and look for constant "
-        f"or duplicate channels."
+        f"components are asked for: some outputs will be copies. Use n_components={max(rank, 1)}, and look for "
+        f"constant or duplicate channels."
     )
 
 

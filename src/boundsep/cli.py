@@ -31,7 +31,7 @@ def demo(
     out: Annotated[Path, typer.Option(help="Folder for the figure.")] = Path("out"),
     n_sources: Annotated[int, typer.Option("--sources", min=2, max=100, help="How many sources.")] = 10,
     n_samples: Annotated[int, typer.Option("--samples", min=10_000, help="How many samples.")] = 100_000,
-    seed: Annotated[int, typer.Option(help="Of sources and mixing.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Of sources and mixing.")] = 0,
 ) -> None:
     """Separate sources from their mixtures in one online pass; print the SIR and save a figure."""
     import numpy as np

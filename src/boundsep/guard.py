@@ -25,7 +25,7 @@ of the paper hold to the letter. All of it lives in one float vector, with the c
 import math
 from typing import Final
 
-from boundsep._compile import part_of_kernel
+from boundsep._compile import exact_part_of_kernel
 from boundsep._types import Vector
 
 # Where each number stands in the vector.
@@ -45,7 +45,9 @@ SWEEPS: Final = 12
 COLLAPSED: Final = 13  # 1 while the outputs are copies of each other
 START_OVER: Final = 14  # 1 where the network has to start over before the next sample
 REVIVE: Final = 15  # 1 where a neuron that never fires has to change sign before the next sample
-LENGTH: Final = 16
+LEARN: Final = 16  # 1 if the present sample is one to learn from
+RESCALE: Final = 17  # the factor by which the input's scale has changed with it
+LENGTH: Final = 18
 
 WARM_UP: Final = 64  # after so many samples the level is first judged
 FIRST: Final = 8  # so many pass whatever their power
@@ -66,27 +68,31 @@ RECOVERY: Final = 1e2  # ... and no longer
 REACH_RELEASE: Final = 0.25  # a neuron's reach falls by this part of the forgetting each sample
 
 
-@part_of_kernel
-def limit(power: float, guard: Vector, forgetting: float) -> float:
-    """Return the factor (at most 1) by which a sample of this mean square is scaled; follow peak and mean."""
+@exact_part_of_kernel
+def admit(power: float, guard: Vector, forgetting: float, levelled: bool) -> float:
+    """Judge a sample by its mean square; return the factor (at most 1) by which it is to be scaled.
+
+    Where the network is ``levelled``, ``guard`` then also says whether to learn from it, and by how much the input's
+    scale has changed for good.
+    """
     guard[HEARD] += 1.0
+    guard[LEARN] = 1.0
+    guard[RESCALE] = 1.0
+    quieter = 1.0
     ceiling = max(HEADROOM * guard[PEAK], RARE * guard[POWER])
     if guard[HEARD] <= WARM_UP:
         ceiling *= WIDER
     if guard[HEARD] <= FIRST or power <= ceiling:
         guard[PEAK] = max(power, guard[PEAK] * (1.0 - RELEASE))
         guard[POWER] += max(forgetting, 1.0 / guard[HEARD]) * (power - guard[POWER])
-        return 1.0
-    guard[PEAK] *= GROWTH
-    guard[LIMITED] += 1.0
-    return math.sqrt(ceiling / power)
+    else:
+        guard[PEAK] *= GROWTH
+        guard[LIMITED] += 1.0
+        guard[LEARN] = 0.0
+        quieter = math.sqrt(ceiling / power)
+    if not levelled or guard[HEARD] < WARM_UP:
+        return quieter
 
-
-@part_of_kernel
-def rescale(guard: Vector, forgetting: float) -> float:
-    """Follow the level; return the factor by which the network's input scale has changed for good, or 1."""
-    if guard[HEARD] < WARM_UP:
-        return 1.0
     level = math.log(max(guard[POWER], 1e-300))
     if guard[HEARD] == WARM_UP:
         guard[SLOW] = level
@@ -94,20 +100,13 @@ def rescale(guard: Vector, forgetting: float) -> float:
             guard[LEVEL] = level
             guard[RESCALED] += 1.0
             guard[START_OVER] = 1.0
-        return 1.0
+        return quieter
     guard[SLOW] += forgetting * SLOWER * (level - guard[SLOW])
-    if abs(guard[SLOW] - guard[LEVEL]) <= DEPARTURE:
-        return 1.0
-    factor = math.exp(0.5 * (level - guard[LEVEL]))
-    guard[LEVEL] = level
-    guard[SLOW] = level
-    guard[RESCALED] += 1.0
-    return factor
-
-
-@part_of_kernel
-def level_is_off(guard: Vector) -> bool:
-    """Say whether the power is, for the time being, not what the network is scaled to."""
-    scaled = math.exp(guard[LEVEL])
-    too_far = math.exp(DEPARTURE)
-    return guard[HEARD] > WARM_UP and not scaled / too_far < guard[POWER] < scaled * too_far
+    if abs(guard[SLOW] - guard[LEVEL]) > DEPARTURE:
+        guard[RESCALE] = math.exp(0.5 * (level - guard[LEVEL]))
+        guard[RESCALED] += 1.0
+        guard[LEVEL] = level
+        guard[SLOW] = level
+    elif abs(level - guard[LEVEL]) > DEPARTURE:
+        guard[LEARN] = 0.0
+    return quieter

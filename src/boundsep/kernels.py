@@ -23,7 +23,7 @@ RATES: Final = 6
 
 TOLERANCE: Final = 1e-6  # a settled output may be off by this much of the limit
 MOST_SWEEPS: Final = 50
-EULER_STEP: Final = 0.2
+EULER_STEP: Final = 0.2  # or 1/d: a step is stable below 2 over the largest eigenvalue of diag(M)^-1 M, at most d
 MOST_EULER_STEPS: Final = 1000
 SOUND: Final = 1e-8  # relative error of one row of M P = I that is still taken for rounding
 SCRATCH: Final = 5  # vectors in ``work``
@@ -108,6 +108,7 @@ def settle_euler(
 ) -> int:
     """Integrate the differential equation, Eq. (17), from rest to rest with Euler steps."""
     d = z.shape[0]
+    step = min(EULER_STEP, 1.0 / d)
     for i in range(d):
         u[i] = 0.0
         z[i] = 0.0
@@ -123,7 +124,7 @@ def settle_euler(
             for j in range(d):
                 lateral += M[i, j] * z[j]
             flow = a[i] - u[i] - (lateral - M[i, i] * z[i])
-            u[i] += EULER_STEP * flow
+            u[i] += step * flow
             moved = max(moved, abs(flow) / (M[i, i] * D[i]))
         for i in range(d):
             if M[i, i] <= 0.0:
@@ -253,19 +254,16 @@ def learn(
                 Y[t, i] = 0.0 * power  # what is not finite comes out as NaN
             continue
         peak, mean, slow, limited = guard[g.PEAK], guard[g.POWER], guard[g.SLOW], guard[g.LIMITED]
-        quieter = g.limit(power, guard, rates[FORGETTING])
+        quieter = g.admit(power, guard, rates[FORGETTING], bounded)
         row = int(guard[g.HEARD]) % d  # one neuron a sample is checked, each in its turn
         for j in range(q):
             x[j] = quieter * X[t, j]
-        learning = quieter == 1.0
-        if bounded:
-            factor = g.rescale(guard, rates[FORGETTING])
-            if factor != 1.0:
-                for i in range(d):
-                    D[i] *= factor * factor
-                    for j in range(q):
-                        W[i, j] *= factor
-            learning = learning and not g.level_is_off(guard)
+        factor = guard[g.RESCALE]
+        if factor != 1.0:
+            for i in range(d):
+                D[i] *= factor * factor
+                for j in range(q):
+                    W[i, j] *= factor
 
         for i in range(d):
             drive = 0.0
@@ -298,7 +296,7 @@ def learn(
             if y[i] >= upper * (1.0 - TOLERANCE) or y[i] <= lower * (1.0 - TOLERANCE):
                 guard[g.CLIPPED] += 1.0
 
-        if learning:
+        if guard[g.LEARN] > 0.0:
             if P is not None:
                 follow_inverse(P, y, a, rates[FORGETTING])
                 if bounded:

@@ -1,7 +1,8 @@
 """How well were the sources recovered? From the known mixing matrix, or from signals alone.
 
 A separator may return sources in any order, sign and scale. Every measure here first assigns outputs to sources one
-to one, by the assignment that is best in total.
+to one, so that the shares that matched sources have of their outputs' energy are the largest in sum: the scale of an
+output does not matter for what it is matched with.
 """
 
 from dataclasses import dataclass
@@ -61,6 +62,8 @@ def sir(components: Matrix, A: Matrix, power: Vector | None = None) -> Scores:
 def amari(components: Matrix, A: Matrix) -> float:
     """Return the Amari index: 0 where ``components @ A`` is a scaled permutation, 1 where all its entries are equal.
 
+    A dead output, a row of zeros, counts as one that holds all sources alike.
+
     Parameters
     ----------
     components : ndarray of shape (n_sources, n_sensors)
@@ -83,6 +86,7 @@ def amari(components: Matrix, A: Matrix) -> float:
         raise ValueError(f"The Amari index needs as many outputs as sources. Got {G.shape[0]} and {G.shape[1]}.")
     if d == 1:
         return 0.0
+    G[~G.any(axis=1)] = 1e-300
     rows = (G / G.max(axis=1, keepdims=True)).sum() - d
     columns = (G / G.max(axis=0, keepdims=True)).sum() - d
     return float((rows + columns) / (2.0 * d * (d - 1.0)))
@@ -144,6 +148,7 @@ def si_sdr(S: Matrix, Y: Matrix) -> Scores:
     [20.0]
     """
     S, Y = _centred(S, Y)
+    _check_varied(S)
     energy = (Y.T @ S) ** 2 / np.sum(S**2, axis=0)
     return _scores(energy, np.sum(Y**2, axis=0))
 
@@ -172,6 +177,7 @@ def sdr(S: Matrix, Y: Matrix, *, filter_length: int = 512) -> Scores:
     (True, True)
     """
     S, Y = _centred(S, Y)
+    _check_varied(S)
     padded = next_fast_len(len(S) + filter_length)
     spectra_S, spectra_Y = rfft(S, padded, axis=0), rfft(Y, padded, axis=0)
     explained = np.empty((Y.shape[1], S.shape[1]))
@@ -205,7 +211,8 @@ def align(S: Matrix, Y: Matrix) -> Matrix:
     """
     centred, outputs = _centred(S, Y)
     outputs = outputs[:, si_sdr(S, Y).output_of_source]
-    scale = np.sum(outputs * centred, axis=0) / np.sum(outputs**2, axis=0)
+    power = np.sum(outputs**2, axis=0)
+    scale = np.sum(outputs * centred, axis=0) / np.where(power > 0.0, power, 1.0)
     return outputs * scale + np.mean(S, axis=0)
 
 
@@ -232,3 +239,9 @@ def _centred(S: Matrix, Y: Matrix) -> tuple[Matrix, Matrix]:
     if S.ndim != 2 or Y.ndim != 2 or len(S) != len(Y):
         raise ValueError(f"Sources and outputs need one row a sample, both. Got shapes {S.shape} and {Y.shape}.")
     return S - S.mean(axis=0), Y - Y.mean(axis=0)
+
+
+def _check_varied(S: Matrix) -> None:
+    constant = np.flatnonzero(~S.any(axis=0))
+    if len(constant):
+        raise ValueError(f"Source {constant[0]} is constant: nothing of it can be found in an output.")

@@ -41,8 +41,8 @@ class BSM(OnlineSeparator):
         T: the outputs lie in [-T, T].
     whiten : {"exact", "online", "neural"} or None, default="exact"
         How the input is whitened. "exact": by mean and covariance of the record (of the first chunk, where a
-        stream is learnt by `partial_fit`). "online": by running mean and covariance, from the first sample on.
-        "neural": by a second network with local rules, from the first sample on. None: it is white already.
+        stream is learnt by `partial_fit`: let it be long). "online": by running mean and covariance, from the first
+        sample on. "neural": by a second network with local rules, likewise. None: it is white already.
     dynamics : {"fixed_point", "euler"}, default="fixed_point"
         How an output settles: by solving for where the dynamics come to rest, or by integrating them to rest to
         the letter of the paper, which is slower.
@@ -63,9 +63,9 @@ class BSM(OnlineSeparator):
     mean_ : ndarray of shape (n_features,)
         The mean of the sensors.
     whitening_ : ndarray of shape (n_components, n_features)
-        The whitening map.
+        The whitening map; with ``whiten=None`` the identity, of shape (n_features, n_features).
     W_, M_, D_ : ndarray of shape (n_components, n_components), the same, and (n_components,)
-        Feedforward synapses, lateral synapses, gains.
+        Feedforward synapses (n_features of them a neuron with ``whiten=None``), lateral synapses, gains.
     n_samples_seen_ : int
         How many samples it has learnt from.
     clip_share_ : float
@@ -78,6 +78,12 @@ class BSM(OnlineSeparator):
         The whole state. ``state_.learn(chunk)`` is `partial_fit_transform` without any check of its input.
     n_features_in_, feature_names_in_ : int, ndarray of str
         As everywhere in scikit-learn.
+
+    Notes
+    -----
+    Steps (`forgetting`, `gain_step`, `gain_leak`) may be changed between the chunks of a stream, other parameters not.
+    One estimator is for one thread; several in several threads run side by side, for the kernels release the GIL.
+    `set_output` acts on `transform` and `fit_transform`, as everywhere in scikit-learn; the other verbs return arrays.
 
     References
     ----------
@@ -138,7 +144,7 @@ class BSM(OnlineSeparator):
         v.check_real("BSM", "gain_leak", self.gain_leak, 0.0, 1.0, low_too=True)
         v.check_option("BSM", "schedule", self.schedule, ("paper",))
         v.check_real("BSM", "sparsity", self.sparsity, 0.0, np.inf, low_too=True)
-        v.check_real("BSM", "limit", self.limit, 0.0, np.inf)
+        v.check_real("BSM", "limit", self.limit, 1e-30, 1e30)
         v.check_option("BSM", "dynamics", self.dynamics, ("fixed_point", "euler"))
 
     def _rates(self) -> Vector:

@@ -25,7 +25,9 @@ NAMES = OF_SKIMAGE + OF_SKLEARN
 _GREY = np.array([0.2125, 0.7154, 0.0721])  # luminance of red, green and blue
 
 
-def photographs(names: Sequence[str] = ("camera", "grass", "coffee"), *, height: int = 256, width: int = 256) -> Matrix:
+def photographs(
+    names: str | Sequence[str] = ("camera", "grass", "coffee"), *, height: int = 256, width: int = 256
+) -> Matrix:
     """Return grey photographs as sources, a column each, in rows of pixels from the top.
 
     ``S[:, i].reshape(height, width)`` is a picture again. Each is cut out of the middle and scaled to [-1, 1].
@@ -33,7 +35,7 @@ def photographs(names: Sequence[str] = ("camera", "grass", "coffee"), *, height:
 
     Parameters
     ----------
-    names : sequence of str
+    names : str or sequence of str
         Of astronaut, brick, camera, chelsea, coffee, coins, grass, gravel, moon, rocket (scikit-image; install
         ``boundsep[images]``), china, flower (scikit-learn).
     height, width : int
@@ -48,6 +50,7 @@ def photographs(names: Sequence[str] = ("camera", "grass", "coffee"), *, height:
     >>> photographs(["china", "flower"], height=100, width=120).shape
     (12000, 2)
     """
+    names = [names] if isinstance(names, str) else names
     return np.column_stack([_picture(name, height, width) for name in names])
 
 

@@ -62,6 +62,7 @@ def settle_euler(
     """Integrate Eq. (17) from rest by Euler steps until no output would move by more than the tolerance."""
     u = np.zeros_like(D)
     y = np.zeros_like(D)
+    step = min(step, 1.0 / len(D))  # stable below 2 over the largest eigenvalue of diag(M)^-1 M, which is at most d
     for _ in range(most):
         flow = membrane_flow(u, y, a, M, D)
         u = u + step * flow

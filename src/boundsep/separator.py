@@ -2,7 +2,6 @@
 
 import numbers
 import os
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from inspect import signature
@@ -21,6 +20,7 @@ from boundsep.state import State
 from boundsep.whitening import Fixed, correlation_rank, moments
 
 CHUNK = 8192  # rows gathered and learnt from at a time
+MAY_CHANGE = ("forgetting", "gain_step", "gain_leak", "n_passes", "tol", "random_state")  # between chunks
 CERTAIN = 10  # samples a channel before a stream is told that it lacks rank
 
 
@@ -66,10 +66,19 @@ class OnlineSeparator(FittedAttributes, ClassNamePrefixFeaturesOutMixin, Transfo
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        cls._param_names = tuple(signature(cls.__init__).parameters)[1:]
+        of_init = list(signature(cls.__init__).parameters.values())[1:]
+        cls._param_names = tuple(p.name for p in of_init if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL))
 
     def _params_now(self) -> tuple[Any, ...]:
         return tuple(getattr(self, name) for name in self._param_names)
+
+    def _check_changes(self, first: bool) -> None:
+        """Raise if a parameter has changed since the stream was begun, unless it is one that may."""
+        if first or self._params_used is None:
+            return
+        for name, was, now in zip(self._param_names, self._params_used, self._params_now(), strict=True):
+            if was != now and name not in MAY_CHANGE:
+                raise ValueError(v.cannot_change(type(self).__name__, name, was, now))
 
     # --- learning ------------------------------------------------------------------------------------------
 
@@ -140,12 +149,13 @@ class OnlineSeparator(FittedAttributes, ClassNamePrefixFeaturesOutMixin, Transfo
             changed = first or self._params_now() != self._params_used
             if changed:
                 self._check_params()
+                self._check_changes(first)
             chunk = self._checked(X, first=first)
             state = self._start(chunk, record=False) if first else self.state_
             if changed:
-                state.rates = self._rates()
+                state.set_rates(self._rates())
                 self._params_used = self._params_now()
-            Y = state.learn(np.ascontiguousarray(chunk, dtype=np.float64))
+            Y = state.learn(np.require(chunk, np.float64, ["C", "W"]))
             self.state_ = state
         self._tell_rank(state)
         return Y.astype(chunk.dtype, copy=False)
@@ -158,7 +168,7 @@ class OnlineSeparator(FittedAttributes, ClassNamePrefixFeaturesOutMixin, Transfo
         if record or whiten == "exact":
             if not record and len(X) <= q:
                 raise ValueError(v.first_chunk_too_short(*X.shape))
-            _warn(v.looks_transposed(*X.shape))
+            v.warn(v.looks_transposed(*X.shape))
             mean, covariance = moments(X)
             rank = min(correlation_rank(covariance, len(X)), len(X) - 1)
             if rank == 0:
@@ -166,10 +176,11 @@ class OnlineSeparator(FittedAttributes, ClassNamePrefixFeaturesOutMixin, Transfo
             found = v.rank_found(rank, covariance, len(X), names)
             d = v.check_n_components(owner, self.n_components, rank, found)
             if rank < q and self.n_components is None:
-                _warn(v.rank_used(owner, rank, covariance, len(X), names))
+                v.warn(v.rank_used(owner, rank, covariance, len(X), names))
             if whiten is None:
-                _warn(v.not_white(covariance, len(X)))
+                v.warn(v.not_white(None if self._keep_mean else mean, covariance, len(X)))
             elif whiten == "exact":
+                v.warn(None if record else v.rough_whitening(len(X), q, d))
                 whiten = Fixed.exact(mean, covariance, d, rank, keep_mean=self._keep_mean)
         else:
             d = v.check_n_components(owner, self.n_components, q, "channels of X")
@@ -178,18 +189,19 @@ class OnlineSeparator(FittedAttributes, ClassNamePrefixFeaturesOutMixin, Transfo
     def _finish(self, state: State) -> None:
         """Take the learnt state over; warn if it still moves."""
         self.state_ = state
+        self._params_used = self._params_now()
         self._rank_told = False
         self._tell_rank(state)
         if not self.converged_:
             message = v.not_settled(type(self).__name__, self.movement_, self.tol, state.n_samples, self._needed())
-            warnings.warn(message, ConvergenceWarning, stacklevel=3)
+            v.warn(message, ConvergenceWarning)
 
     def _tell_rank(self, state: State) -> None:
         """Warn, once, if a whitener that learns has not found as many axes as there are components."""
         rank, (d, q) = state.whitener.rank, state.whitener.map.shape
         if rank < d and not self._rank_told and state.n_samples > CERTAIN * q:
             self._rank_told = True
-            warnings.warn(v.rank_fell(rank, d, state.n_samples), UserWarning, stacklevel=3)
+            v.warn(v.rank_fell(rank, d, state.n_samples))
 
     def _checked(self, X: ArrayLike, *, first: bool = False, at_least: int = 1) -> Floats:
         """Return X as a matrix of floats, float32 left as it is; raise if it can't be used."""
@@ -227,7 +239,8 @@ class OnlineSeparator(FittedAttributes, ClassNamePrefixFeaturesOutMixin, Transfo
         Returns
         -------
         Y : ndarray of shape (n_samples, n_components)
-            ``(X - mean_) @ components_.T``, each source in the box of the network's limits.
+            ``(X - mean_) @ components_.T``, each source in the box of the network's limits; ``X @ components_.T`` where
+            the method keeps the mean.
         """
         check_is_fitted(self)
         checked = self._checked(X)
@@ -245,7 +258,7 @@ class OnlineSeparator(FittedAttributes, ClassNamePrefixFeaturesOutMixin, Transfo
         Returns
         -------
         X : ndarray of shape (n_samples, n_features)
-            ``Y @ mixing_.T + mean_``.
+            ``Y @ mixing_.T + mean_``; without ``mean_`` where the method keeps the mean.
         """
         check_is_fitted(self)
         checked: Floats = check_array(Y, dtype=[np.float64, np.float32], input_name="Y")
@@ -296,12 +309,17 @@ class OnlineSeparator(FittedAttributes, ClassNamePrefixFeaturesOutMixin, Transfo
         if about.get("method") != cls.__name__:
             saved_by = about.get("method") or "a bare State"
             raise v.StateFileError(path, f"it was saved by {saved_by}, not by {cls.__name__}")
-        separator = cls(**about["params"])
+        try:
+            separator = cls(**about["params"])
+            separator._check_params()
+            names = about["feature_names"]
+        except (KeyError, TypeError, ValueError) as error:
+            raise v.StateFileError(path, f"its parameters are missing or unknown ({error})") from error
         separator.state_ = state
         separator.n_features_in_ = len(state.whitener.mean)
-        separator._rank_told = False
-        if about["feature_names"] is not None:
-            separator.feature_names_in_ = np.array(about["feature_names"], dtype=object)
+        separator._params_used = separator._params_now()
+        if names is not None:
+            separator.feature_names_in_ = np.array(names, dtype=object)
         return separator
 
     @property
@@ -315,8 +333,3 @@ class OnlineSeparator(FittedAttributes, ClassNamePrefixFeaturesOutMixin, Transfo
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-def _warn(message: str | None) -> None:
-    if message:
-        warnings.warn(message, UserWarning, stacklevel=4)

@@ -306,7 +306,7 @@ def triangles(n_samples: int, n_sources: int, *, random_state: Seed = None) -> M
 
 
 def _phases(n_samples: int, n_sources: int, random_state: Seed) -> Matrix:
-    """Return phases in turns; no frequency is a small multiple of another."""
+    """Return phases in turns, the frequencies well apart."""
     rng = np.random.default_rng(random_state)
     frequencies = 0.005 + 0.12 * (rng.permutation(n_sources) + rng.uniform(0.2, 0.8, n_sources)) / n_sources
     return np.arange(n_samples)[:, None] * frequencies + rng.uniform(size=n_sources)

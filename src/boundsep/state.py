@@ -17,10 +17,10 @@ import numpy as np
 from boundsep import kernels, schedules
 from boundsep._files import written_whole
 from boundsep._types import Matrix, Vector
-from boundsep._validation import StateFileError, check_stored_array
+from boundsep._validation import StateFileError, check_option, check_samples, check_stored_array
 from boundsep.monitor import Monitor
 from boundsep.neurons import Neurons
-from boundsep.whitening import Fixed, Online, Whitener
+from boundsep.whitening import MEMORY, Fixed, Online, Whitener
 from boundsep.whitening_local import Neural
 
 FORMAT: Final = "boundsep state"
@@ -59,7 +59,7 @@ class State:
     monitor : Monitor
         What tells whether they have settled.
     rates : ndarray of shape (6,)
-        Rates of learning and limits, from `schedules`; may be replaced at any time.
+        Rates of learning and limits, from `schedules`; see `set_rates`.
     euler : bool
         Whether outputs settle by integrating the differential equation.
     n_samples : int
@@ -117,6 +117,10 @@ class State:
         State
         """
         rates = schedules.paper() if rates is None else rates
+        if not 1 <= n_components <= n_features:
+            raise ValueError(f"n_components must be from 1 to n_features={n_features}. Got {n_components!r}.")
+        if not (whiten is None or isinstance(whiten, Fixed)):
+            check_option("State", "whiten", whiten, ("online", "neural", None))
         whitener: Whitener
         if isinstance(whiten, Fixed):
             whitener = whiten
@@ -136,6 +140,20 @@ class State:
         )
         return cls(whitener, neurons, Monitor.start(n_components, n_inputs), rates, euler)
 
+    def set_rates(self, rates: Vector) -> None:
+        """Go on with other rates of learning; limits and threshold stay as they were at the start.
+
+        Parameters
+        ----------
+        rates : ndarray of shape (6,)
+            From `schedules`.
+        """
+        if not np.array_equal(rates[kernels.THRESHOLD :], self.rates[kernels.THRESHOLD :]):
+            raise ValueError("Threshold and limits of a network can't change while it learns: start another.")
+        self.rates = rates
+        if isinstance(self.whitener, Online | Neural):
+            self.whitener.forgetting = float(rates[kernels.FORGETTING]) / MEMORY
+
     def learn(self, X: Matrix) -> Matrix:
         """Separate the rows of X in turn, learning from each; return the network's outputs.
 
@@ -149,6 +167,7 @@ class State:
         Y : ndarray, shape (n_samples, n_components)
             The settled outputs, within the limits of the neurons.
         """
+        check_samples(X, len(self.whitener.mean))
         room = int(self.monitor.at[2]) - self.n_samples
         if len(X) < room:
             self.n_samples += len(X)
@@ -258,8 +277,12 @@ class State:
                 values[name] = value if name in kind.SHAPES else value.item()
             parts[part] = kind(**values)
         check_stored_array("rates", arrays["rates"], (kernels.RATES,), sizes)
-        state = cls(**parts, rates=arrays["rates"], euler=header["euler"], n_samples=header["n_samples"])
-        return state, header["about"]
+        about, n_samples = header["about"], header["n_samples"]
+        if not isinstance(about, dict) or not isinstance(n_samples, int):
+            raise TypeError("its header holds values of the wrong type")
+        if parts["monitor"].at[2] <= n_samples:
+            raise ValueError("its counts contradict each other")
+        return cls(**parts, rates=arrays["rates"], euler=bool(header["euler"]), n_samples=n_samples), about
 
 
 def _plain(number: Any) -> Any:

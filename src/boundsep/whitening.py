@@ -187,7 +187,7 @@ def follow_moments(
             continue
         clock[0] += 1.0
         w = max(forgetting, 1.0 / clock[0])
-        quieter = g.limit(power / q, guard, forgetting) if clock[0] > 1.0 and power > 0.0 else 1.0
+        quieter = g.admit(power / q, guard, forgetting, False) if clock[0] > 1.0 and power > 0.0 else 1.0
         for j in range(q):
             e[j] *= quieter
             mean[j] += w * e[j]

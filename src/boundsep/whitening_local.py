@@ -130,7 +130,7 @@ def follow_locally(
             continue
         clock[SEEN] += 1.0
         w = max(forgetting, 1.0 / clock[SEEN])
-        quieter = g.limit(loudness / q, guard, forgetting) if loudness > 0.0 else 1.0
+        quieter = g.admit(loudness / q, guard, forgetting, False) if loudness > 0.0 else 1.0
         for j in range(q):
             scaled = quieter * e[j]
             mean[j] += w * scaled
