@@ -122,3 +122,13 @@ def test_sdr_forgives_a_filter_as_short_as_asked():
     delayed = np.vstack([np.zeros((20, 1)), S[:-20]])
     assert metrics.sdr(S, delayed, filter_length=21).total > 20.0
     assert metrics.sdr(S, delayed, filter_length=20).total < 0.0
+
+
+def test_dead_outputs_and_constant_sources(rng):
+    S = rng.normal(size=(100, 2))
+    dead = S * [1.0, 0.0]
+    np.testing.assert_allclose(metrics.align(S, dead)[:, 1], np.mean(S[:, 1]))
+    assert metrics.amari(np.diag([1.0, 0.0]), np.eye(2)) == pytest.approx(0.25)
+    for measure in (metrics.si_sdr, metrics.sdr):
+        with pytest.raises(ValueError, match="Source 1 is constant"):
+            measure(S * [1.0, 0.0], S)

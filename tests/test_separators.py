@@ -1,6 +1,7 @@
 """The estimators: scikit-learn's own checks, the verbs, and what they say of how it went."""
 
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
 
 import numpy as np
@@ -140,6 +141,64 @@ def test_steps_can_be_changed_between_chunks(mixture):
     np.testing.assert_allclose(bsm.W_, W, atol=1e-8)
 
 
+def test_what_a_stream_began_with_stays(mixture):
+    bsm = BSM(n_components=3, whiten="online").partial_fit(mixture.X[:100])
+    for name, value in (
+        ("n_components", 2),
+        ("whiten", None),
+        ("limit", 2.0),
+        ("sparsity", 0.1),
+        ("dynamics", "euler"),
+    ):
+        changed = clone(bsm)
+        changed.__dict__.update(deepcopy(bsm.__dict__))
+        changed.set_params(**{name: value})
+        with pytest.raises(ValueError, match=f"{name} of BSM was .* can't become .* in the middle of it"):
+            changed.partial_fit(mixture.X[100:200])
+    bsm.set_params(limit=0.5).fit(mixture.X)
+    with pytest.raises(ValueError, match=r"limit of BSM was 0\.5"):
+        bsm.set_params(limit=1.0).partial_fit(mixture.X)
+
+
+def test_a_whitener_forgets_at_the_rate_of_its_network(mixture):
+    bsm = BSM(n_components=3, whiten="online").partial_fit(mixture.X[:100])
+    bsm.set_params(forgetting=0.1).partial_fit(mixture.X[100:200])
+    assert bsm.state_.whitener.forgetting == pytest.approx(1e-3)
+
+
+def test_streams_in_threads_do_not_meet(mixture):
+    alone = BSM(n_components=3, whiten="online").partial_fit_transform(mixture.X)
+    with ThreadPoolExecutor(4) as pool:
+        streams = [BSM(n_components=3, whiten="online") for _ in range(4)]
+        for together in pool.map(lambda bsm: bsm.partial_fit_transform(mixture.X), streams):
+            np.testing.assert_array_equal(together, alone)
+
+
+@unsettled
+@pytest.mark.parametrize("how", ["read-only", "Fortran", "strided", "list", "memmap", "integers"])
+def test_any_layout_will_do(how, mixture, tmp_path):
+    X = np.round(1000.0 * mixture.X[:500]) if how == "integers" else mixture.X[:500].copy()
+    given = X.copy()
+    if how == "read-only":
+        given.flags.writeable = False
+    elif how == "Fortran":
+        given = np.asfortranarray(X)
+    elif how == "strided":
+        given = np.repeat(X, 2, axis=1)[:, ::2]
+    elif how == "list":
+        given = X.tolist()
+    elif how == "integers":
+        given = X.astype(np.int32)
+    else:
+        np.save(tmp_path / "x.npy", X)
+        given = np.load(tmp_path / "x.npy", mmap_mode="r")
+    one, other = BSM(3, whiten="online"), BSM(3, whiten="online")
+    np.testing.assert_array_equal(one.partial_fit_transform(given), other.partial_fit_transform(X))
+    np.testing.assert_allclose(
+        BSM(3, random_state=0).fit_transform(given), BSM(3, random_state=0).fit_transform(X), rtol=1e-9
+    )
+
+
 # --- frames, pickles, clones, files -----------------------------------------------------------------------------
 
 
@@ -206,6 +265,29 @@ def test_a_file_of_another_estimator_is_refused(mixture, tmp_path):
     State.start(2, 2).save(tmp_path / "b.state")
     with pytest.raises(StateFileError, match="saved by a bare State, not by BSM"):
         BSM.load(tmp_path / "b.state")
+
+
+@pytest.mark.parametrize(
+    "about",
+    [
+        {"method": "BSM"},
+        {"method": "BSM", "params": {"speed": 3}, "feature_names": None},
+        {"method": "BSM", "params": {"forgetting": "fast"}, "feature_names": None},
+        {"method": "BSM", "params": {}},
+    ],
+)
+def test_a_file_with_strange_parameters_is_refused(about, tmp_path):
+    State.start(2, 2).save(tmp_path / "a.state", about)
+    with pytest.raises(StateFileError, match="its parameters are missing or unknown"):
+        BSM.load(tmp_path / "a.state")
+
+
+def test_warnings_point_at_the_users_line(rng):
+    X = rng.uniform(0.0, 1.0, (100, 2))
+    for call in (lambda: BSM().fit(X), lambda: BSM().fit_transform(X), lambda: BSM().partial_fit(X)):
+        with pytest.warns(UserWarning, match="samples") as caught:
+            call()
+        assert {warning.filename for warning in caught} == {__file__}
 
 
 def test_saving_needs_something_learnt(tmp_path):

@@ -108,6 +108,19 @@ def test_input_is_left_as_it_was(X):
     assert not np.shares_memory(X, Y)
 
 
+def test_a_bare_state_checks_what_a_kernel_would_trip_over(X):
+    state = State.start(2, 3)
+    for bad in (X, X[:, :2], X[0, :3], "text"):
+        with pytest.raises(ValueError, match=r"takes rows of 3 channels\. Got shape"):
+            state.learn(bad)
+    with pytest.raises(ValueError, match=r"n_components must be from 1 to n_features=3\. Got 4\."):
+        State.start(4, 3)
+    with pytest.raises(ValueError, match="'whiten' parameter of State must be a str among"):
+        State.start(2, 3, whiten="exact")
+    with pytest.raises(ValueError, match="Threshold and limits of a network can't change"):
+        state.set_rates(schedules.paper(upper=2.0, lower=-2.0))
+
+
 def test_an_empty_chunk_changes_nothing(X):
     state, same = some_state("online", X), some_state("online", X)
     assert state.learn(X[:0]).shape == (0, 3)
@@ -165,6 +178,13 @@ def test_another_format_is_refused(saved):
         State.load(saved)
 
 
+@pytest.mark.parametrize("changes", [{"about": None}, {"n_samples": "many"}])
+def test_a_header_of_wrong_types_is_refused(saved, changes):
+    with_header(saved, **changes)
+    with pytest.raises(StateFileError, match="values of the wrong type"):
+        State.load(saved)
+
+
 def test_an_unknown_whitener_is_refused(saved):
     with_header(saved, whitener="quantum")
     with pytest.raises(StateFileError, match="quantum"):
@@ -185,6 +205,7 @@ def test_an_unknown_whitener_is_refused(saved):
         ("rates", np.zeros(99), "rates should have size 6 along axis 0, not 99"),
         ("header", None, "header"),
         ("header", np.array("{"), "Expecting property name"),
+        ("monitor.at", np.zeros(3), "counts contradict each other"),
     ],
 )
 def test_arrays_that_a_kernel_would_trip_over_are_refused(saved, name, value, message):

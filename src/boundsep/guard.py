@@ -4,7 +4,7 @@ A stream of bounded signals has a bounded power, so two numbers guard it:
 
 * the *peak* power seen lately: a sample far above it, and far above the mean, is scaled down to pass through the
   network, which learns nothing from it;
-* the *level*, the logarithm of the mean power: when it is off by more than a factor of four in amplitude the network
+* the *level*, the logarithm of the mean power: when it is off by more than a factor of two in amplitude the network
   stops learning, and if it stays there the network is rescaled to it. The network's equations allow that exactly:
   with ``x -> s x``, ``W -> s W`` and ``D -> s^2 D`` its outputs do not change. After the first samples, when there is
   nothing yet to keep, the network starts over at their level, unless it is near one.
@@ -12,7 +12,7 @@ A stream of bounded signals has a bounded power, so two numbers guard it:
 The balance of excitation and inhibition cannot see a gain that is too high, one at which its neuron never reaches
 its limit; and such a network hardly learns to separate. So the gains are guarded as well:
 
-* a neuron that never reaches its limit has its gain leak faster;
+* a neuron that stays below its limit has its gain leak faster;
 * when the input has lost so much rank that outputs were copies of each other, and has found it again, the network
   starts over: what the neurons knew of each other is gone by then, but the gains are high.
 
@@ -47,7 +47,8 @@ START_OVER: Final = 14  # 1 where the network has to start over before the next 
 REVIVE: Final = 15  # 1 where a neuron that never fires has to change sign before the next sample
 LEARN: Final = 16  # 1 if the present sample is one to learn from
 RESCALE: Final = 17  # the factor by which the input's scale has changed with it
-LENGTH: Final = 18
+JUDGE: Final = 18  # HEARD at which the level is judged closely, after it has changed
+LENGTH: Final = 19
 
 WARM_UP: Final = 64  # after so many samples the level is first judged
 FIRST: Final = 8  # so many pass whatever their power
@@ -56,9 +57,10 @@ RARE: Final = 128.0  # ... and the mean power by this one: a signal may visit it
 WIDER: Final = 100.0  # both are so much wider while warming up
 GROWTH: Final = 1.014  # each limited sample lifts the peak: a new scale is reached in time, a burst is not
 RELEASE: Final = 1.0 / 4096.0  # the peak forgets a burst that it was lifted by
-NEAR_ONE: Final = math.log(1.5)  # of a first level in log power: D = 1 is then well below where it ends
+NEAR_ONE: Final = math.log(1.5)  # in log power: a gain that was right is then still below where it ends
+SETTLING: Final = 8.0  # so many times 1/forgetting samples after a change of level the power has settled
 SLOWER: Final = 1.0 / 16.0
-DEPARTURE: Final = 2.0 * math.log(4.0)  # in log power
+DEPARTURE: Final = 2.0 * math.log(2.0)  # in log power: a factor of two in amplitude
 IDLE_LEAK: Final = 0.125  # a gain whose neuron stays below its limit leaks this part of the forgetting each sample
 IDLE: Final = 0.9  # a neuron that never reaches so much of its limit stays below it
 DEAF: Final = 0.05  # ... and one that does not even reach so much hears nothing: leave it alone
@@ -94,19 +96,19 @@ def admit(power: float, guard: Vector, forgetting: float, levelled: bool) -> flo
         return quieter
 
     level = math.log(max(guard[POWER], 1e-300))
-    if guard[HEARD] == WARM_UP:
-        guard[SLOW] = level
-        if abs(level) > NEAR_ONE:
-            guard[LEVEL] = level
-            guard[RESCALED] += 1.0
-            guard[START_OVER] = 1.0
-        return quieter
     guard[SLOW] += forgetting * SLOWER * (level - guard[SLOW])
-    if abs(guard[SLOW] - guard[LEVEL]) > DEPARTURE:
-        guard[RESCALE] = math.exp(0.5 * (level - guard[LEVEL]))
+    first = guard[HEARD] == WARM_UP
+    changed = abs(guard[SLOW] - guard[LEVEL]) > DEPARTURE
+    if first or guard[HEARD] == guard[JUDGE]:  # the power has had time to settle: judge it closely
+        changed = abs(level - guard[LEVEL]) > NEAR_ONE
+        guard[SLOW] = level
+    if changed:
         guard[RESCALED] += 1.0
+        guard[RESCALE] = math.exp(0.5 * (level - guard[LEVEL]))
         guard[LEVEL] = level
         guard[SLOW] = level
+        guard[START_OVER] = 1.0 if first else 0.0
+        guard[JUDGE] = 0.0 if first else math.ceil(guard[HEARD] + SETTLING / forgetting)
     elif abs(level - guard[LEVEL]) > DEPARTURE:
         guard[LEARN] = 0.0
     return quieter
