@@ -59,7 +59,10 @@ def measure_rivals(progress: Progress) -> list[str]:
     """Return rows: raw mixtures, one pass of each whitening, beside FastICA on the same samples."""
     cells = [
         (sources.uniform, d, n) for d, n in ((3, 1000), (3, 10_000), (3, 100_000), (10, 10_000), (10, 100_000))
-    ] + [(kind, 5, 50_000) for kind in (sources.pam, sources.sines, sources.shared_amplitude, sources.l1_ball)]
+    ] + [
+        (kind, 5, 50_000)
+        for kind in (sources.pam, sources.sines, sources.shared_amplitude, sources.l1_ball, sources.copula)
+    ]
     rows = []
     for kind, d, n in progress.track(cells, description="raw mixtures"):
         names = ("exact", "online", "neural", "cube", "logcosh")
@@ -72,6 +75,24 @@ def measure_rivals(progress: Progress) -> list[str]:
                 reached[name].append(sir_of(FastICA(whiten="unit-variance", fun=name, random_state=seed), mixture))
         label = kind.__name__.replace("_", " ")
         rows.append(f"| {label} | {d}, {n:,} | " + " | ".join(spread(reached[name]) for name in names) + " |")
+    return rows
+
+
+def measure_sparse(progress: Progress) -> list[str]:
+    """Return rows: sparse sources, without a threshold and with two."""
+    rows = []
+    for kind in progress.track(("uniform", "ternary", "laplace"), description="sparse"):
+        columns = []
+        for threshold in (0.0, 0.15, 0.3, None):
+            reached = []
+            for seed in SEEDS:
+                S = sources.sparse(100_000, 3, kind=kind, random_state=seed)
+                mixture = mixing.mix(S, mixing.gaussian(3, 3, random_state=1000 + seed))
+                bsm = BSM(sparsity=threshold or 0.0, random_state=seed)
+                ica = FastICA(whiten="unit-variance", fun="logcosh", random_state=seed)
+                reached.append(sir_of(ica if threshold is None else bsm, mixture))
+            columns.append(spread(reached))
+        rows.append(f"| {kind} | " + " | ".join(columns) + " |")
     return rows
 
 
@@ -136,7 +157,7 @@ def main() -> None:
     with threadpool_limits(1), Progress(console=Console(stderr=True)) as progress, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what is too short to settle is meant to be
         example_rows, rivals = measure_example(progress), measure_rivals(progress)
-        nonnegative = measure_nonnegative(progress)
+        sparse, nonnegative = measure_sparse(progress), measure_nonnegative(progress)
         whitening, movement = measure_whitening(progress), measure_movement(progress)
     lines = [
         "# Separation, measured",
@@ -159,6 +180,14 @@ def main() -> None:
         "| sources | how many, samples | BSM, exact | BSM, online | BSM, neural | FastICA, cube | FastICA, logcosh |",
         "|---|---|---|---|---|---|---|",
         *rivals,
+        "",
+        "## Sparse sources",
+        "",
+        "Three sources, 100k samples, exact whitening, by the threshold of the neurons (`sparsity`).",
+        "",
+        "| sources | BSM, 0 | BSM, 0.15 | BSM, 0.3 | FastICA, logcosh |",
+        "|---|---|---|---|---|",
+        *sparse,
         "",
         "## Nonnegative sources",
         "",

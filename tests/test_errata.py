@@ -44,6 +44,17 @@ def test_what_the_appendix_does_prove(rng):
             assert np.log(D).sum() >= 2.0 * np.log(b).sum() - 1e-9
 
 
+def test_skew_alone_flips_neither_of_the_others(rng):
+    """The sum of D by proof, the sum of log D as far as 2000 cases go."""
+    for _ in range(2000):
+        d = rng.integers(2, 6)
+        low, high = -rng.uniform(0.1, 8.0, d), rng.uniform(0.1, 8.0, d)
+        largest = np.maximum(-low, high)
+        D = errata.gains(np.linalg.qr(rng.normal(size=(d, d)))[0], low, high)
+        assert D.sum() >= np.sum(largest**2) - 1e-9
+        assert np.log(D).sum() >= 2.0 * np.log(largest).sum() - 1e-9
+
+
 def test_the_ratio_at_which_the_cost_flips():
     r = errata.ratio_that_flips()
     assert (1.0 + r) ** 4 == pytest.approx(2.0 * (1.0 + r**4))
