@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from boundsep import State, kernels, metrics, mixing, sources
 from boundsep import guard as g
-from boundsep import kernels, mixing, sources
 from conftest import start, total_sir, white_uniform
 
 D = 4
@@ -185,3 +185,21 @@ def test_euler_settles_where_the_others_do_on_input_of_rank_one(rng, way):
     swept.neurons.P = np.zeros((0, 0))
     expected = swept.learn(X)
     np.testing.assert_allclose(start(20, euler=way == "euler").learn(X)[:100], expected[:100], atol=1e-2)
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("whiten", ["online", "neural"])
+@pytest.mark.parametrize(("loud", "lost"), [(3.0, 3.0), (10.0, 15.0), (30.0, 15.0), (100.0, 3.0), (1e6, 3.0)])
+def test_a_burst_does_not_spoil_the_whitening(whiten, loud, lost):
+    """One of ten times the amplitude can't be told from a signal that seldom visits its corners, and costs more."""
+    for seed in range(3):
+        S = sources.uniform(80_000, D, random_state=seed)
+        mixture = mixing.mix(S, mixing.ill_conditioned(D, D, condition=10.0, random_state=seed))
+        state = State.start(D, D, whiten=whiten)
+        state.learn(mixture.X[:60_000])
+        state.learn(loud * mixture.X[:100])
+        state.learn(mixture.X[60_000:])
+        calm = State.start(D, D, whiten=whiten)
+        calm.learn(mixture.X)
+        reached = [metrics.sir(s.components(), mixture.A, mixture.power).total for s in (state, calm)]
+        assert reached[0] > min(reached[1], 35.0) - lost

@@ -1,10 +1,9 @@
 """What keeps a burst, a dropout or a change of scale from undoing what was learnt.
 
-A stream of bounded signals has a bounded power, so two numbers guard it:
+A stream of bounded signals has a bounded power, and its mean is known:
 
-* the *peak* power seen lately: a sample far above it, and far above the mean, is scaled down to pass through the
-  network, which learns nothing from it;
-* the *level*, the logarithm of the mean power: when it is off by more than a factor of two in amplitude the network
+* a sample that is far above the mean is scaled down to pass through the network, which learns nothing from it;
+* when the *level*, the logarithm of the mean power, is off by more than a factor of two in amplitude the network
   stops learning, and if it stays there the network is rescaled to it. The network's equations allow that exactly:
   with ``x -> s x``, ``W -> s W`` and ``D -> s^2 D`` its outputs do not change. After the first samples, when there is
   nothing yet to keep, the network starts over at their level, unless it is near one.
@@ -30,7 +29,7 @@ from boundsep._types import Vector
 
 # Where each number stands in the vector.
 HEARD: Final = 0  # samples that were not silent
-PEAK: Final = 1  # the largest mean square of a sample seen lately
+ALLOWANCE: Final = 1  # a sample may exceed the mean power by this factor
 POWER: Final = 2  # mean square over the last 1/forgetting samples
 SLOW: Final = 3  # its logarithm, averaged over 16 times as many
 LEVEL: Final = 4  # the log power that the network is scaled to
@@ -52,11 +51,10 @@ LENGTH: Final = 19
 
 WARM_UP: Final = 64  # after so many samples the level is first judged
 FIRST: Final = 8  # so many pass whatever their power
-HEADROOM: Final = 2.25  # a sample may exceed the peak power by this factor (1.5 in amplitude)
-RARE: Final = 128.0  # ... and the mean power by this one: a signal may visit its corners once in a hundred samples
-WIDER: Final = 100.0  # both are so much wider while warming up
-GROWTH: Final = 1.014  # each limited sample lifts the peak: a new scale is reached in time, a burst is not
-RELEASE: Final = 1.0 / 4096.0  # the peak forgets a burst that it was lifted by
+RARE: Final = 128.0  # ... at the least: a signal may visit its corners once in a hundred samples
+WIDER: Final = 100.0  # ... so much more while warming up
+GROWTH: Final = 1.005  # each limited sample widens it: a new scale is reached in time, a burst is not
+RELEASE: Final = 1.0 / 4096.0  # ... and each sample narrows it again
 NEAR_ONE: Final = math.log(1.5)  # in log power: a gain that was right is then still below where it ends
 SETTLING: Final = 8.0  # so many times 1/forgetting samples after a change of level the power has settled
 SLOWER: Final = 1.0 / 16.0
@@ -81,14 +79,12 @@ def admit(power: float, guard: Vector, forgetting: float, levelled: bool) -> flo
     guard[LEARN] = 1.0
     guard[RESCALE] = 1.0
     quieter = 1.0
-    ceiling = max(HEADROOM * guard[PEAK], RARE * guard[POWER])
-    if guard[HEARD] <= WARM_UP:
-        ceiling *= WIDER
+    guard[ALLOWANCE] = max(RARE, guard[ALLOWANCE] * (1.0 - RELEASE))
+    ceiling = guard[ALLOWANCE] * guard[POWER] * (WIDER if guard[HEARD] <= WARM_UP else 1.0)
     if guard[HEARD] <= FIRST or power <= ceiling:
-        guard[PEAK] = max(power, guard[PEAK] * (1.0 - RELEASE))
         guard[POWER] += max(forgetting, 1.0 / guard[HEARD]) * (power - guard[POWER])
     else:
-        guard[PEAK] *= GROWTH
+        guard[ALLOWANCE] *= GROWTH
         guard[LIMITED] += 1.0
         guard[LEARN] = 0.0
         quieter = math.sqrt(ceiling / power)

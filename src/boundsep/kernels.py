@@ -253,7 +253,7 @@ def learn(
             for i in range(d):
                 Y[t, i] = 0.0 * power  # what is not finite comes out as NaN
             continue
-        peak, mean, slow, limited = guard[g.PEAK], guard[g.POWER], guard[g.SLOW], guard[g.LIMITED]
+        allowance, mean, slow, limited = guard[g.ALLOWANCE], guard[g.POWER], guard[g.SLOW], guard[g.LIMITED]
         quieter = g.admit(power, guard, rates[FORGETTING], bounded)
         row = int(guard[g.HEARD]) % d  # one neuron a sample is checked, each in its turn
         for j in range(q):
@@ -275,7 +275,8 @@ def learn(
             guard[g.SWEEPS] += settle_descent(a, z, push, P, D, lower, upper)
             if not inverse_is_sound(row, z, push, a, M):
                 guard[g.HEARD] -= 1.0  # as if this sample had not come yet
-                guard[g.PEAK], guard[g.POWER], guard[g.SLOW], guard[g.LIMITED] = peak, mean, slow, limited
+                guard[g.ALLOWANCE], guard[g.POWER] = allowance, mean
+                guard[g.SLOW], guard[g.LIMITED] = slow, limited
                 return t
         if residual is not None:
             guard[g.SWEEPS] += settle_sweeping(a, z, residual, M, D, threshold, lower, upper)

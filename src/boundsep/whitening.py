@@ -187,9 +187,9 @@ def follow_moments(
             continue
         clock[0] += 1.0
         w = max(forgetting, 1.0 / clock[0])
-        quieter = g.admit(power / q, guard, forgetting, False) if clock[0] > 1.0 and power > 0.0 else 1.0
+        if clock[0] > 1.0 and power > 0.0 and g.admit(power / q, guard, forgetting, False) < 1.0:
+            w = 0.0  # a burst teaches nothing
         for j in range(q):
-            e[j] *= quieter
             mean[j] += w * e[j]
         for i in range(q):
             for j in range(q):

@@ -131,6 +131,8 @@ def follow_locally(
         clock[SEEN] += 1.0
         w = max(forgetting, 1.0 / clock[SEEN])
         quieter = g.admit(loudness / q, guard, forgetting, False) if loudness > 0.0 else 1.0
+        if quieter < 1.0:
+            w = 0.0  # a burst teaches nothing
         for j in range(q):
             scaled = quieter * e[j]
             mean[j] += w * scaled
@@ -156,6 +158,9 @@ def follow_locally(
             rest(pull, left, L, L_inverse, offset)
             for i in range(d):
                 Z[t, i] += pull[i]
+
+        if quieter < 1.0:
+            continue
 
         # Every synapse learns from the two neurons that it joins.
         slow = max(forgetting, 1.0 / (clock[SEEN] + HEAD_START))
