@@ -1,37 +1,11 @@
-"""Two errors in the paper's model, each by a small computation. ``make errata`` prints what docs/errata.md states.
-
-Everything follows from one fact. Let the sources be of unit variance and fill the box ``low <= s <= high``, corners
-included, and let outputs be ``D^(1/2) y = G s`` with G orthogonal. Then the outputs stay within [-1, 1] if and only
-if ``sqrt(D_ii)`` is at least the largest magnitude that row i of G reaches in the box.
-"""
-
-from collections.abc import Callable
+"""Two errors in the paper's model, each by a small computation. ``make errata`` prints what docs/errata.md states."""
 
 import numpy as np
 from rich.console import Console
 from rich.table import Table
 from scipy.optimize import brentq
 
-COSTS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
-    "sum of D^2 (the paper)": lambda D: np.sum(D**2, axis=-1),
-    "sum of D": lambda D: np.sum(D, axis=-1),
-    "sum of log D": lambda D: np.sum(np.log(D), axis=-1),
-}
-ANGLES = np.radians(np.linspace(0.0, 90.0, 1801))
-
-
-def gains(G: np.ndarray, low: np.ndarray, high: np.ndarray, *, centred: bool = False) -> np.ndarray:
-    """Return the least D for which the outputs of G fit their box, about zero or each about its own middle."""
-    top = np.maximum(G, 0.0) @ high + np.minimum(G, 0.0) @ low
-    bottom = np.maximum(G, 0.0) @ low + np.minimum(G, 0.0) @ high
-    reach = 0.5 * (top - bottom) if centred else np.maximum(top, -bottom)
-    return reach**2
-
-
-def rotations() -> np.ndarray:
-    """Return the rotations of the plane by ANGLES; reflections and quarter turns change no cost."""
-    c, s = np.cos(ANGLES), np.sin(ANGLES)
-    return np.stack([np.stack([c, s], -1), np.stack([-s, c], -1)], -2)
+from boundsep.experiments.theorem import ANGLES, COSTS, gains, rotations
 
 
 def best_angle(cost: str, low: np.ndarray, high: np.ndarray, *, centred: bool = False) -> tuple[float, float, float]:

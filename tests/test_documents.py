@@ -15,7 +15,7 @@ import boundsep
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
-MODULES = sorted(m.name for m in pkgutil.iter_modules(boundsep.__path__) if m.name != "__main__")
+MODULES = sorted(m.name for m in pkgutil.iter_modules(boundsep.__path__) if m.name not in ("__main__", "experiments"))
 each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 
 

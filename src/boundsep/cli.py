@@ -2,9 +2,12 @@
 
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
 
 app = typer.Typer(help="Separate bounded signals from their mixtures.", no_args_is_help=True, add_completion=True)
 
@@ -36,27 +39,19 @@ def demo(
     """Separate sources from their mixtures in one online pass; print the SIR and save a figure."""
     import numpy as np
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     from boundsep import BSM, metrics, mixing, sources
     from boundsep.report import Course, save_course, score_table
 
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        typer.echo(f"The folder {out} can't be made: {error.strerror}. Name another with --out.", err=True)
-        raise typer.Exit(1) from error
-
+    _make(out)
     S = sources.uniform(n_samples, n_sources, random_state=seed)
     A = mixing.gaussian(n_sources, n_sources, random_state=seed + 1)
     mixture = mixing.mix(S, A)
     bsm = BSM(n_components=n_sources, whiten="online")
-    messages = Console(stderr=True)
     chunk = n_samples // 100
     counts, sirs, gains, busy = [], [], [], 0.0
-    columns = TextColumn("separating"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
-    with Progress(*columns, console=messages) as progress:
-        task = progress.add_task("", total=n_samples)
+    with _progress() as progress:
+        task = progress.add_task("separating", total=n_samples)
         for start in range(0, n_samples, chunk):
             began = time.perf_counter()
             bsm.partial_fit_transform(mixture.X[start : start + chunk])
@@ -85,6 +80,66 @@ def demo(
         typer.echo(f"No figure: {error}", err=True)
         raise typer.Exit(1) from error
     typer.echo(f"figure: {path}")
+
+
+@app.command()
+def reproduce(
+    name: Annotated[str, typer.Argument(help="ten-sources, theorem, nonnegative, whitening; or all.")],
+    out: Annotated[Path, typer.Option(help="Folder for figures and numbers.")] = Path("out"),
+    seeds: Annotated[int, typer.Option(min=1, help="How many.")] = 10,
+    quick: Annotated[bool, typer.Option("--quick", help="Small settings, to see that it runs.")] = False,
+    again: Annotated[bool, typer.Option("--again", help="Do anew what is already there.")] = False,
+) -> None:
+    """Reproduce what the paper shows: figure, numbers, and a verdict on each claim."""
+    from boundsep.experiments import runner
+
+    names = list(runner.NAMES) if name == "all" else [name]
+    if unknown := set(names) - set(runner.NAMES):
+        typer.echo(f"There is no experiment {unknown.pop()!r}. There are: {', '.join(runner.NAMES)}; or all.", err=True)
+        raise typer.Exit(2)
+    _make(out)
+    for each in names:
+        with _progress() as progress:
+            task = progress.add_task(each, total=None)
+
+            def show(done: int, total: int, progress: "Progress" = progress, task: "TaskID" = task) -> None:
+                progress.update(task, completed=done, total=total)
+
+            try:
+                verdict = runner.run(
+                    each,
+                    out,
+                    n_seeds=seeds,
+                    quick=quick,
+                    again=again,
+                    progress=show,
+                )
+            except (ImportError, OSError) as error:
+                typer.echo(f"{each} could not be finished: {error}", err=True)
+                raise typer.Exit(1) from error
+            except KeyboardInterrupt:
+                typer.echo(f"{each} was interrupted. What is done stays in {out}: the same command goes on.", err=True)
+                raise typer.Exit(130) from None
+        word = "holds" if verdict.holds else "does not hold as stated"
+        typer.echo(f"{each}: {word}: {verdict.text} ({verdict.seconds:.0f} s)")
+
+
+def _make(folder: Path) -> None:
+    """Make the folder, or say why not and leave."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        typer.echo(f"The folder {folder} can't be made: {error.strerror}. Name another with --out.", err=True)
+        raise typer.Exit(1) from error
+
+
+def _progress() -> "Progress":
+    """Return a progress bar on standard error."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+    return Progress(*columns, console=Console(stderr=True))
 
 
 def main() -> None:
