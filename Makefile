@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test check nojit bench separation errata setup format clean
+.PHONY: demo test check nojit bench separation errata figures setup format clean
 
 demo: .venv/ready  ## separate ten sources, show the table, save the figure
 	$(BIN)/python -m boundsep demo --out out
@@ -25,6 +25,9 @@ bench: .venv/ready  ## speed: docs/speed.md
 
 separation: .venv/ready  ## how well it separates: docs/separation.md
 	$(BIN)/python -m benchmarks.separation
+
+figures: .venv/ready  ## the paper's claims at full size: docs/paper.md
+	$(BIN)/python -m benchmarks.paper
 
 errata: .venv/ready  ## the figures of docs/errata.md
 	$(BIN)/python -m benchmarks.errata

@@ -84,7 +84,9 @@ def demo(
 
 @app.command()
 def reproduce(
-    name: Annotated[str, typer.Argument(help="ten-sources, theorem, nonnegative, whitening; or all.")],
+    name: Annotated[
+        str, typer.Argument(help="ten-sources, images, theorem, nonnegative, dependent, digital, whitening; or all.")
+    ],
     out: Annotated[Path, typer.Option(help="Folder for figures and numbers.")] = Path("out"),
     seeds: Annotated[int, typer.Option(min=1, help="How many.")] = 10,
     quick: Annotated[bool, typer.Option("--quick", help="Small settings, to see that it runs.")] = False,

@@ -22,8 +22,11 @@ if TYPE_CHECKING:
 
 NAMES: Final = {
     "ten-sources": "ten_sources",
+    "images": "images",
     "theorem": "theorem",
     "nonnegative": "nonnegative",
+    "dependent": "dependent",
+    "digital": "digital",
     "whitening": "whitening",
 }
 PACKAGES: Final = ("numpy", "scipy", "numba", "scikit-learn")
