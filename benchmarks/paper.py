@@ -22,8 +22,8 @@ def main() -> None:
     lines = [
         "# The paper's claims, one by one",
         "",
-        "Each is reproduced by `boundsep reproduce NAME`, all of them by `make figures`, which wrote this page: ten seeds,",
-        f"{machine.describe()}.",
+        "Each is reproduced by `boundsep reproduce NAME`, all of them by `make figures`, which wrote this page.",
+        f"Ten seeds; {machine.describe()}.",
         "",
     ]
     with Progress(console=Console(stderr=True)) as progress:

@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from inspect import signature
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeGuard
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -205,16 +205,31 @@ class OnlineSeparator(FittedAttributes, ClassNamePrefixFeaturesOutMixin, Transfo
 
     def _checked(self, X: ArrayLike, *, first: bool = False, at_least: int = 1) -> Floats:
         """Return X as a matrix of floats, float32 left as it is; raise if it can't be used."""
-        checked: Floats = validate_data(
-            self,
-            X,
-            reset=first,
-            dtype=[np.float64, np.float32],
-            ensure_all_finite=False,
-            ensure_min_samples=at_least,
-        )
+        checked: Floats
+        if not first and self._needs_no_conversion(X):
+            checked = X
+        else:
+            checked = validate_data(
+                self,
+                X,
+                reset=first,
+                dtype=[np.float64, np.float32],
+                ensure_all_finite=False,
+                ensure_min_samples=at_least,
+            )
         v.check_finite(checked, type(self).__name__)
         return checked
+
+    def _needs_no_conversion(self, X: Any) -> TypeGuard[Floats]:
+        """Say whether X is already what scikit-learn's validation, ten times as slow as learning, would make of it."""
+        return (
+            type(X) is np.ndarray
+            and X.dtype == np.float64
+            and X.ndim == 2
+            and X.shape[0] > 0
+            and X.shape[1] == self.n_features_in_
+            and not hasattr(self, "feature_names_in_")
+        )
 
     @contextmanager
     def _unchanged_on_failure(self) -> Iterator[None]:
