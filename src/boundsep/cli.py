@@ -91,6 +91,9 @@ def reproduce(
     seeds: Annotated[int, typer.Option(min=1, help="How many.")] = 10,
     quick: Annotated[bool, typer.Option("--quick", help="Small settings, to see that it runs.")] = False,
     again: Annotated[bool, typer.Option("--again", help="Do anew what is already there.")] = False,
+    pictures: Annotated[
+        list[Path] | None, typer.Option("--images", help="For images: two or more pictures of your own, one each time.")
+    ] = None,
 ) -> None:
     """Reproduce what the paper shows: figure, numbers, and a verdict on each claim."""
     from boundsep.experiments import runner
@@ -99,6 +102,10 @@ def reproduce(
     if unknown := set(names) - set(runner.NAMES):
         typer.echo(f"There is no experiment {unknown.pop()!r}. There are: {', '.join(runner.NAMES)}; or all.", err=True)
         raise typer.Exit(2)
+    if pictures and (names != ["images"] or len(pictures) < 2):
+        typer.echo("--images is for the experiment 'images', and takes two pictures or more.", err=True)
+        raise typer.Exit(2)
+    changes = {"files": tuple(str(picture) for picture in pictures)} if pictures else None
     _make(out)
     for each in names:
         with _progress() as progress:
@@ -114,9 +121,10 @@ def reproduce(
                     n_seeds=seeds,
                     quick=quick,
                     again=again,
+                    changes=changes,
                     progress=show,
                 )
-            except (ImportError, OSError) as error:
+            except (ImportError, OSError, ValueError) as error:
                 typer.echo(f"{each} could not be finished: {error}", err=True)
                 raise typer.Exit(1) from error
             except KeyboardInterrupt:

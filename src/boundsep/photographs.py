@@ -1,6 +1,7 @@
 """Photographs that come inside installed packages, as sources: pixels are samples."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 
@@ -37,7 +38,7 @@ def photographs(
     ----------
     names : str or sequence of str
         Of astronaut, brick, camera, chelsea, coffee, coins, grass, gravel, moon, rocket (scikit-image; install
-        ``boundsep[images]``), china, flower (scikit-learn).
+        ``boundsep[images]``), china, flower (scikit-learn); or paths of pictures.
     height, width : int
         The size they are cut to.
 
@@ -54,8 +55,42 @@ def photographs(
     return np.column_stack([_picture(name, height, width) for name in names])
 
 
+def common_size(files: Sequence[str], most: int = 512) -> tuple[int, int]:
+    """Return the height and width that pictures in files can all be cut to.
+
+    Parameters
+    ----------
+    files : sequence of str
+        Their paths.
+    most : int
+        Neither side is longer.
+
+    Returns
+    -------
+    height, width : int
+    """
+    shapes = np.array([_read(file).shape[:2] for file in files])
+    height, width = np.minimum(shapes.min(axis=0), most)
+    return int(height), int(width)
+
+
+def _read(path: str) -> Matrix:
+    """Read a picture from a file, by whatever Pillow knows."""
+    try:
+        from PIL import Image
+    except ImportError as error:
+        raise missing_extra("pictures", "Pillow", "images") from error
+    try:
+        with Image.open(path) as picture:
+            return np.asarray(picture.convert("RGB"), dtype=np.float64)
+    except OSError as error:
+        raise ValueError(f"{path!r} can't be read as a picture: {error}.") from error
+
+
 def _picture(name: str, height: int, width: int) -> Matrix:
-    if name in OF_SKLEARN:
+    if Path(name).suffix:
+        picture = _read(name)
+    elif name in OF_SKLEARN:
         from sklearn.datasets import load_sample_image
 
         picture = load_sample_image(f"{name}.jpg")
@@ -71,9 +106,11 @@ def _picture(name: str, height: int, width: int) -> Matrix:
     spare = np.array(grey.shape) - (height, width)
     if spare.min() < 0:
         raise ValueError(
-            f"Photograph {name!r} has {grey.shape[0]} x {grey.shape[1]} pixels, fewer than {height} x {width}."
+            f"Picture {name!r} has {grey.shape[0]} x {grey.shape[1]} pixels, fewer than {height} x {width}."
         )
     top, left = spare // 2
     grey = grey[top : top + height, left : left + width]
     low, high = grey.min(), grey.max()
+    if low == high:
+        raise ValueError(f"Picture {name!r} has one value everywhere: there is nothing to separate.")
     return (2.0 * (grey - low) / (high - low) - 1.0).ravel()

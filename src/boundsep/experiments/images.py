@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from itertools import product
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -12,6 +13,7 @@ from boundsep._types import Matrix
 from boundsep._validation import missing_extra
 from boundsep.experiments.rivals import unmix
 from boundsep.experiments.runner import Cell, Results
+from boundsep.photographs import common_size
 from boundsep.state import State
 from boundsep.whitening import Fixed, moments
 
@@ -42,6 +44,7 @@ class Settings:
     size: int = 256
     passes: int = 4
     triples: tuple[tuple[str, ...], ...] = TRIPLES
+    files: tuple[str, ...] = ()  # the user's own pictures, in place of the triples
 
 
 FULL = Settings()
@@ -50,15 +53,25 @@ QUICK = Settings(size=64, passes=2, triples=TRIPLES[:3])
 
 def cells(settings: Settings, n_seeds: int) -> list[Cell]:
     """One for each triple and seed (of mixing and of the order of the pixels)."""
-    return [{"triple": list(triple), "seed": seed} for triple in settings.triples for seed in range(n_seeds)]
+    return [{"triple": list(triple), "seed": seed} for triple in _triples(settings) for seed in range(n_seeds)]
+
+
+def _triples(settings: Settings) -> tuple[tuple[str, ...], ...]:
+    return (settings.files,) if settings.files else settings.triples
+
+
+def _shape(settings: Settings) -> tuple[int, int]:
+    return common_size(settings.files) if settings.files else (settings.size, settings.size)
 
 
 def separate(settings: Settings, triple: list[str], seed: int) -> tuple[mixing.Mixture, Matrix]:
     """Return the mixture of a triple, and the unmixing matrix that the paper's rule learns."""
-    S = sources.photographs(triple, height=settings.size, width=settings.size)
+    height, width = _shape(settings)
+    S = sources.photographs(triple, height=height, width=width)
     S = (S - S.mean(axis=0)) / S.std(axis=0)
     mixture = mixing.mix(S, mixing.orthogonal(len(triple), random_state=seed))
-    state = State.start(3, 3, whiten=Fixed.exact(*moments(mixture.X), 3))
+    d = len(triple)
+    state = State.start(d, d, whiten=Fixed.exact(*moments(mixture.X), d))
     rng = np.random.default_rng(seed)
     for _ in range(settings.passes):
         state.learn(mixture.X[rng.permutation(len(S))])
@@ -76,19 +89,19 @@ def measure(settings: Settings, *, triple: list[str], seed: int) -> dict[str, An
     recovered = metrics.align(S, mixture.X @ components.T)
     span = np.ptp(S, axis=0)
     rms = np.sqrt(np.mean((recovered - S) ** 2, axis=0))
-    shape = settings.size, settings.size
-    pairs = [(S[:, i].reshape(shape), recovered[:, i].reshape(shape)) for i in range(3)]
+    d, shape = len(triple), _shape(settings)
+    pairs = [(S[:, i].reshape(shape), recovered[:, i].reshape(shape)) for i in range(d)]
     similarity: Any = picture_metrics.structural_similarity
     ssim = [similarity(*pair, data_range=width) for pair, width in zip(pairs, span, strict=True)]
     low, high = S.min(axis=0), S.max(axis=0)
     unit = 2.0 * (S - low) / (high - low) - 1.0
-    corners = [np.any(np.all(unit * np.array(corner) > 0.8, axis=1)) for corner in product([-1, 1], repeat=3)]
+    corners = [np.any(np.all(unit * np.array(corner) > 0.8, axis=1)) for corner in product([-1, 1], repeat=d)]
     return {
         "sir": metrics.sir(components, mixture.A, mixture.power).total,
-        "fastica": metrics.sir(unmix("FastICA, cube", mixture.X, 3, seed), mixture.A, mixture.power).total,
+        "fastica": metrics.sir(unmix("FastICA, cube", mixture.X, d, seed), mixture.A, mixture.power).total,
         "ssim": np.array(ssim),
         "psnr": 20.0 * np.log10(span / rms),
-        "correlation": float(np.abs(np.corrcoef(S.T) - np.eye(3)).max()),
+        "correlation": float(np.abs(np.corrcoef(S.T) - np.eye(d)).max()),
         "off_middle": float(np.abs(unit.mean(axis=0)).max()),
         "corners": int(sum(corners)),
     }
@@ -97,9 +110,14 @@ def measure(settings: Settings, *, triple: list[str], seed: int) -> dict[str, An
 def _by_triple(settings: Settings, results: Results) -> list[tuple[str, dict[str, float]]]:
     """Return the median of each number for each triple."""
     told = []
-    for triple in settings.triples:
+    for triple in _triples(settings):
         of = [r for c, r in results if c["triple"] == list(triple)]
-        told.append((" + ".join(triple), {name: float(np.median([r[name] for r in of])) for name in of[0]}))
+        told.append(
+            (
+                " + ".join(Path(name).stem for name in triple),
+                {name: float(np.median([r[name] for r in of])) for name in of[0]},
+            )
+        )
     return told
 
 
@@ -123,7 +141,7 @@ def draw(settings: Settings, results: Results) -> "Figure":
 
     table = _by_triple(settings, results)
     order = np.argsort([numbers["sir"] for _, numbers in table])
-    triple = list(settings.triples[order[-1]])
+    triple = list(_triples(settings)[order[-1]])
     mixture, components = separate(settings, triple, 0)
     recovered = metrics.align(mixture.S, mixture.X @ components.T)
     figure = Figure(figsize=(11.0, 6.6), layout="constrained")
@@ -132,9 +150,9 @@ def draw(settings: Settings, results: Results) -> "Figure":
     for row, (name, pictures) in enumerate(
         (("originals", mixture.S), ("mixtures", mixture.X), ("recovered", recovered))
     ):
-        for column in range(3):
-            panel = left.add_subplot(3, 3, 3 * row + column + 1)
-            panel.imshow(pictures[:, column].reshape(settings.size, settings.size), cmap="gray")
+        for column in range(len(triple)):
+            panel = left.add_subplot(3, len(triple), len(triple) * row + column + 1)
+            panel.imshow(pictures[:, column].reshape(_shape(settings)), cmap="gray")
             panel.set(xticks=[], yticks=[], title=name if column == 0 else "")
             panel.grid(visible=False)
     panel = right.subplots()

@@ -4,7 +4,7 @@ import json
 import platform
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
@@ -76,6 +76,7 @@ def run(
     n_seeds: int = 10,
     quick: bool = False,
     again: bool = False,
+    changes: dict[str, Any] | None = None,
     progress: Progress = lambda done, total: None,
 ) -> Verdict:
     """Run one experiment into a folder: NAME.png, NAME.svg and NAME.json.
@@ -84,7 +85,7 @@ def run(
     what is finished is not done again unless asked for.
     """
     experiment: Experiment = import_module(f"boundsep.experiments.{NAMES[name]}")
-    settings = experiment.QUICK if quick else experiment.FULL
+    settings = replace(experiment.QUICK if quick else experiment.FULL, **(changes or {}))
     about = {
         "experiment": name,
         "claim": experiment.CLAIM,
