@@ -89,7 +89,7 @@ def draw(settings: Settings, results: Results) -> "Figure":
             panel.fill_between(samples, low, high, color=colour, alpha=0.15, linewidth=0)
     left.set(title="Distance from white", ylabel="norm of covariance less identity", xscale="log", yscale="log")
     right.set(title="The whole chain: SIR", ylabel="dB", xscale="log")
-    left.legend(title=f"whitening; median and 80 % of {len(of_way)} seeds", loc="lower left")
+    left.legend(title=f"whitening; median and 80 % of {len(of_way)} seeds", loc="upper right")
     for panel in (left, right):
         panel.set(xlabel="samples", xlim=(samples[0], samples[-1]))
     return figure
