@@ -10,7 +10,7 @@ from PIL import Image
 from typer.testing import CliRunner
 
 from boundsep import cli, mixing
-from boundsep.experiments import runner, theorem
+from boundsep.experiments import receptive_fields, runner, theorem
 from conftest import COMPILED
 
 CURVE = {"n_samples": 500, "n_points": 10}
@@ -19,6 +19,7 @@ SMALL = {
     "nonnegative": CURVE,
     "whitening": CURVE,
     "images": {"size": 16, "passes": 1},
+    "receptive_fields": {"photographs": ("camera",), "size": 32, "patch": 6, "neurons": 4, "passes": 1},
     "dependent": {"lengths": (300,)},
     "digital": {"n_samples": 800, "n_points": 3, "window": 300, "shown": 50},
 }
@@ -68,6 +69,7 @@ def test_each_writes_figure_numbers_and_verdict(done, name):
     [
         ("ten-sources", True),
         ("images", False),
+        ("receptive-fields", True),
         ("theorem", False),
         ("nonnegative", True),
         ("dependent", True),
@@ -166,3 +168,18 @@ def test_pictures_that_will_not_do(pictures, tmp_path):
 
 def _each(option, values):
     return [word for value in values for word in (option, str(value))]
+
+
+def test_a_gabor_function_is_known_for_one(rng):
+    y, x = np.mgrid[:12, :12] - 5.5
+    turned = x * np.cos(0.6) + y * np.sin(0.6)
+    field = np.exp(-0.5 * (x**2 + y**2) / 9.0) * np.cos(2.0 * np.pi * 0.2 * turned + 0.4)
+    assert receptive_fields.gabor(field) > 0.99
+    assert receptive_fields.gabor(rng.normal(size=(12, 12))) < 0.5
+
+
+def test_patches_are_whitened_within_their_rank():
+    X, _ = receptive_fields.whitened(receptive_fields.patches(receptive_fields.QUICK))
+    power = np.linalg.eigvalsh(X.T @ X / len(X))
+    np.testing.assert_allclose(power[0], 0.0, atol=1e-9)  # the mean of each patch was taken off
+    np.testing.assert_allclose(power[1:], 1.0, atol=1e-6)

@@ -85,7 +85,8 @@ def demo(
 @app.command()
 def reproduce(
     name: Annotated[
-        str, typer.Argument(help="ten-sources, images, theorem, nonnegative, dependent, digital, whitening; or all.")
+        str,
+        typer.Argument(help="ten-sources, images, theorem, ... (a wrong name lists them all); or all."),
     ],
     out: Annotated[Path, typer.Option(help="Folder for figures and numbers.")] = Path("out"),
     seeds: Annotated[int, typer.Option(min=1, help="How many.")] = 10,

@@ -144,6 +144,8 @@ def draw(settings: Settings, results: Results) -> "Figure":
     triple = list(_triples(settings)[order[-1]])
     mixture, components = separate(settings, triple, 0)
     recovered = metrics.align(mixture.S, mixture.X @ components.T)
+    first = next(r for c, r in results if c == {"triple": triple, "seed": 0})
+    worth = [f"SSIM {s:.3f}, PSNR {p:.0f} dB" for s, p in zip(first["ssim"], first["psnr"], strict=True)]
     figure = Figure(figsize=(11.0, 6.6), layout="constrained")
     halves: Any = figure.subfigures(1, 2, width_ratios=[1.0, 1.05])
     left, right = halves
@@ -154,6 +156,8 @@ def draw(settings: Settings, results: Results) -> "Figure":
             panel = left.add_subplot(3, len(triple), len(triple) * row + column + 1)
             panel.imshow(pictures[:, column].reshape(_shape(settings)), cmap="gray")
             panel.set(xticks=[], yticks=[], title=name if column == 0 else "")
+            if name == "recovered":
+                panel.set_xlabel(worth[column], fontsize=8)
             panel.grid(visible=False)
     panel = right.subplots()
     place = np.arange(len(table))

@@ -7,6 +7,7 @@ import numpy as np
 
 from boundsep import metrics, mixing, schedules, sources
 from boundsep._style import COLOURS
+from boundsep.experiments.drawing import curve_of_seeds
 from boundsep.experiments.runner import Cell, Results
 from boundsep.state import State
 from boundsep.whitening import Fixed, moments
@@ -77,10 +78,8 @@ def draw(settings: Settings, results: Results) -> "Figure":
     samples = np.linspace(0, settings.n_samples, settings.n_points + 1)[1:] / 1000.0
     for panel, kind in zip(panels, KINDS, strict=True):
         for colour, method in zip(COLOURS, METHODS, strict=False):
-            curves = np.array([r["sir"] for c, r in results if (c["kind"], c["method"]) == (kind, method)])
-            panel.plot(samples, np.median(curves, axis=0), color=colour, label=method)
-            low, high = np.quantile(curves, [0.1, 0.9], axis=0)
-            panel.fill_between(samples, low, high, color=colour, alpha=0.15, linewidth=0)
+            curves = [r["sir"] for c, r in results if (c["kind"], c["method"]) == (kind, method)]
+            curve_of_seeds(panel, samples, curves, colour, method)
         panel.set(title=f"{settings.n_sources} {kind}", xlabel="samples (thousands)", xlim=(0, samples[-1]))
     panels[0].set(ylabel="SIR, dB")
     panels[0].legend(title=f"median and 80 % of {len(curves)} seeds")

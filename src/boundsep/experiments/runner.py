@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 NAMES: Final = {
     "ten-sources": "ten_sources",
     "images": "images",
+    "receptive-fields": "receptive_fields",
     "theorem": "theorem",
     "nonnegative": "nonnegative",
     "dependent": "dependent",

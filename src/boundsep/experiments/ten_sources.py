@@ -7,6 +7,7 @@ import numpy as np
 
 from boundsep import metrics, mixing, rules, schedules, sources
 from boundsep._style import COLOURS
+from boundsep.experiments.drawing import curve_of_seeds
 from boundsep.experiments.runner import Cell, Results
 from boundsep.state import State
 
@@ -86,10 +87,7 @@ def draw(settings: Settings, results: Results) -> "Figure":
     for colour, line, way in zip(COLOURS, ("-", ":"), WAYS, strict=False):
         of_way = [r for cell, r in results if cell["way"] == way]
         for name in ("sir", "reach"):
-            curves = np.array([r[name] for r in of_way])
-            axes[name].plot(samples, np.median(curves, axis=0), line, color=colour, label=way)
-            low, high = np.quantile(curves, [0.1, 0.9], axis=0)
-            axes[name].fill_between(samples, low, high, color=colour, alpha=0.15, linewidth=0)
+            curve_of_seeds(axes[name], samples, [r[name] for r in of_way], colour, way, line)
     axes["sir"].set(title="(a) Signal to interference", ylabel="dB")
     axes["sir"].legend(title=f"median and 80 % of {len(of_way)} seeds", loc="lower right")
     axes["reach"].axhline(1.0, color=COLOURS[7], linestyle="--", linewidth=1.0)

@@ -7,6 +7,7 @@ import numpy as np
 
 from boundsep import metrics, mixing, sources
 from boundsep._style import COLOURS
+from boundsep.experiments.drawing import curve_of_seeds
 from boundsep.experiments.runner import Cell, Results
 from boundsep.state import State
 from boundsep.whitening import Fixed, moments
@@ -83,10 +84,7 @@ def draw(settings: Settings, results: Results) -> "Figure":
     for colour, way in zip(COLOURS, WAYS, strict=False):
         of_way = [r for c, r in results if c["whiten"] == way]
         for panel, name in ((left, "error"), (right, "sir")):
-            curves = np.array([r[name] for r in of_way])
-            panel.plot(samples, np.median(curves, axis=0), color=colour, label=way)
-            low, high = np.quantile(curves, [0.1, 0.9], axis=0)
-            panel.fill_between(samples, low, high, color=colour, alpha=0.15, linewidth=0)
+            curve_of_seeds(panel, samples, [r[name] for r in of_way], colour, way)
     left.set(title="Distance from white", ylabel="norm of covariance less identity", xscale="log", yscale="log")
     right.set(title="The whole chain: SIR", ylabel="dB", xscale="log")
     left.legend(title=f"whitening; median and 80 % of {len(of_way)} seeds", loc="upper right")
