@@ -1,6 +1,7 @@
 """The experiments run, at small settings, and their verdicts follow from what they measured."""
 
 import json
+import sys
 from dataclasses import replace
 from importlib import import_module
 
@@ -10,7 +11,7 @@ from PIL import Image
 from typer.testing import CliRunner
 
 from boundsep import cli, mixing
-from boundsep.experiments import receptive_fields, runner, theorem
+from boundsep.experiments import dependent, receptive_fields, runner, theorem
 from conftest import COMPILED
 
 CURVE = {"n_samples": 500, "n_points": 10}
@@ -183,3 +184,30 @@ def test_patches_are_whitened_within_their_rank():
     power = np.linalg.eigvalsh(X.T @ X / len(X))
     np.testing.assert_allclose(power[0], 0.0, atol=1e-9)  # the mean of each patch was taken off
     np.testing.assert_allclose(power[1:], 1.0, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("package", "name"), [("picard", "dependent"), ("mne", "dependent"), ("matplotlib", "theorem")]
+)
+def test_a_missing_package_names_its_extra(package, name, tmp_path, monkeypatch):
+    for loaded in [module for module in sys.modules if module.split(".")[0] == package]:
+        monkeypatch.delitem(sys.modules, loaded)
+    monkeypatch.setitem(sys.modules, package, None)
+    if name == "dependent":
+        monkeypatch.setattr(dependent, "QUICK", replace(dependent.QUICK, lengths=(300,)))
+    result = command(name, "--quick", "--seeds", "1", "--out", str(tmp_path))
+    assert result.exit_code == 1
+    extra = "plot" if package == "matplotlib" else "rivals"
+    assert f"{name} could not be finished" in result.output
+    assert f"boundsep[{extra}]" in result.output
+    assert not (tmp_path / f"{name}.json").exists()
+
+
+def test_a_folder_that_takes_no_files(tmp_path, monkeypatch):
+    def full(*args, **kwargs):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(runner, "written_whole", full)
+    result = command("theorem", "--quick", "--seeds", "1", "--out", str(tmp_path))
+    assert result.exit_code == 1
+    assert "No space left on device" in result.output

@@ -108,6 +108,7 @@ def reproduce(
         raise typer.Exit(2)
     changes = {"files": tuple(str(picture) for picture in pictures)} if pictures else None
     _make(out)
+    failed = False
     for each in names:
         with _progress() as progress:
             task = progress.add_task(each, total=None)
@@ -127,12 +128,15 @@ def reproduce(
                 )
             except (ImportError, OSError, ValueError) as error:
                 typer.echo(f"{each} could not be finished: {error}", err=True)
-                raise typer.Exit(1) from error
+                failed = True
+                continue
             except KeyboardInterrupt:
                 typer.echo(f"{each} was interrupted. What is done stays in {out}: the same command goes on.", err=True)
                 raise typer.Exit(130) from None
         word = "holds" if verdict.holds else "does not hold as stated"
         typer.echo(f"{each}: {word}: {verdict.text} ({verdict.seconds:.0f} s)")
+    if failed:
+        raise typer.Exit(1)
 
 
 def _make(folder: Path) -> None:
