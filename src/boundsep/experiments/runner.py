@@ -83,7 +83,7 @@ def run(
     """Run one experiment into a folder: NAME.png, NAME.svg and NAME.json.
 
     What an interrupted run has done is kept in NAME.partial.json, and a rerun with the same settings goes on from it;
-    what is finished is not done again unless asked for.
+    what was measured is not measured again unless asked for, only judged and drawn.
     """
     experiment: Experiment = import_module(f"boundsep.experiments.{NAMES[name]}")
     settings = replace(experiment.QUICK if quick else experiment.FULL, **(changes or {}))
@@ -97,9 +97,9 @@ def run(
     }
     about = json.loads(json.dumps(about, default=_plain))
     finished, partial = out / f"{name}.json", out / f"{name}.partial.json"
-    if not again and (done := _kept(finished, about)):
-        return Verdict(name, done["holds"], done["verdict"], done["seconds"])
-    kept = (not again and _kept(partial, about)) or {"cells": [], "results": [], "seconds": 0.0}
+    kept: dict[str, Any] = {"cells": [], "results": [], "seconds": 0.0}
+    if not again and (before := _kept(finished, about) or _kept(partial, about)):
+        kept = {key: before[key] for key in kept}
     cells = json.loads(json.dumps(experiment.cells(settings, n_seeds), default=_plain))
     for count, cell in enumerate(cells):
         progress(count, len(cells))
