@@ -93,7 +93,7 @@ def reproduce(
     quick: Annotated[bool, typer.Option("--quick", help="Small settings, to see that it runs.")] = False,
     again: Annotated[bool, typer.Option("--again", help="Do anew what is already there.")] = False,
     pictures: Annotated[
-        list[Path] | None, typer.Option("--images", help="For images: two or more pictures of your own, one each time.")
+        tuple[Path, Path, Path] | None, typer.Option("--images", help="For images: three pictures of your own.")
     ] = None,
 ) -> None:
     """Reproduce what the paper shows: figure, numbers, and a verdict on each claim."""
@@ -103,8 +103,8 @@ def reproduce(
     if unknown := set(names) - set(runner.NAMES):
         typer.echo(f"There is no experiment {unknown.pop()!r}. There are: {', '.join(runner.NAMES)}; or all.", err=True)
         raise typer.Exit(2)
-    if pictures and (names != ["images"] or len(pictures) < 2):
-        typer.echo("--images is for the experiment 'images', and takes two pictures or more.", err=True)
+    if pictures and names != ["images"]:
+        typer.echo("--images is for the experiment 'images'.", err=True)
         raise typer.Exit(2)
     changes = {"files": tuple(str(picture) for picture in pictures)} if pictures else None
     _make(out)
