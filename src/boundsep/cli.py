@@ -86,7 +86,9 @@ def demo(
 def reproduce(
     name: Annotated[
         str,
-        typer.Argument(help="ten-sources, images, theorem, ... (a wrong name lists them all); or all."),
+        typer.Argument(
+            help="ten-sources, images, receptive-fields, theorem, nonnegative, dependent, digital, whitening; or all."
+        ),
     ],
     out: Annotated[Path, typer.Option(help="Folder for figures and numbers.")] = Path("out"),
     seeds: Annotated[int, typer.Option(min=1, help="How many.")] = 10,
