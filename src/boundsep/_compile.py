@@ -29,6 +29,15 @@ def kernel(function: F) -> F:
     return cast(F, njit(cache=True, **_OPTIONS)(function))
 
 
+def exact_kernel(function: F) -> F:
+    """Compile like a kernel, but with sums in the order they are written: slower, and for the bits of every sample.
+
+    Otherwise the compiler may treat the first row of a chunk apart, and round it in another way than the others.
+    """
+    function.__qualname__ += _STAMP
+    return cast(F, njit(cache=True, **_OPTIONS | {"fastmath": False})(function))
+
+
 def part_of_kernel(function: F) -> F:
     """Compile in the place of each call in a kernel: the first call waits a tenth less for the compiler."""
     return cast(F, njit(inline="always", **_OPTIONS)(function))

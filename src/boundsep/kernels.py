@@ -231,7 +231,8 @@ def learn(
 
     With the inverse ``P`` it settles by descent, with a ``residual`` (that of ``work``) by sweeps, with membrane states
     ``u`` by Euler steps. The other two are None: so each way is compiled alone, when it is first used.
-    ``reach`` follows the largest input to each neuron's clip, in units of its limit.
+    ``reach`` follows the largest input to each neuron's clip, in units of its limit; where there is none, the largest
+    output in units of the input's amplitude.
     Returns the number of rows done: fewer than given if the network has to start over before the next row, as
     ``guard`` then says, or if P is found not to be the inverse of M. Nothing was learnt from the row after those; it
     has to come again when P is mended, or without P.

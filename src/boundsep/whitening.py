@@ -13,7 +13,7 @@ from typing import ClassVar, Final, Protocol, Self
 import numpy as np
 
 from boundsep import guard as g
-from boundsep._compile import kernel
+from boundsep._compile import exact_kernel
 from boundsep._types import Floats, Matrix, Vector
 
 BLOCK: Final = 16384  # rows converted to float64 at a time when a record is summed
@@ -44,7 +44,7 @@ class Whitener(Protocol):
         ...
 
 
-@kernel
+@exact_kernel
 def whiten_rows(X: Matrix, Z: Matrix, mean: Vector, whiten: Matrix, kept: float) -> None:
     """Whiten the rows of X into Z, each alone, so that no bit depends on how they come in chunks."""
     d, q = whiten.shape
@@ -147,7 +147,7 @@ def _units(covariance: Matrix) -> Vector:
     return np.where(unit > 0.0, unit, 1.0)
 
 
-@kernel
+@exact_kernel
 def follow_moments(
     X: Matrix,
     Z: Matrix,
@@ -249,7 +249,7 @@ class Online:
         Z = np.empty((X.shape[0], self.map.shape[0]))
         done = 0
         while done < X.shape[0]:
-            stop = done + follow_moments(
+            done += follow_moments(
                 X[done:],
                 Z[done:],
                 self.mean,
@@ -261,10 +261,9 @@ class Online:
                 self.guard,
                 np.empty_like(self.mean),
             )
-            done = stop
-            if stop < X.shape[0]:
+            if done < X.shape[0]:
                 self._renew()
-                whiten_rows(X[stop : stop + 1], Z[stop : stop + 1], self.mean, self.map, float(self.keep_mean))
+                whiten_rows(X[done : done + 1], Z[done : done + 1], self.mean, self.map, float(self.keep_mean))
                 done += 1
         return Z
 

@@ -20,7 +20,7 @@ from typing import ClassVar, Final, Self
 import numpy as np
 
 from boundsep import guard as g
-from boundsep._compile import kernel
+from boundsep._compile import exact_kernel
 from boundsep._types import Matrix, Vector
 from boundsep.kernels import follow_inverse
 from boundsep.whitening import MEMORY
@@ -40,7 +40,7 @@ WEAKEST: Final = 2  # the smallest eigenvalue of L when they were last
 SPENT: Final = 3  # how far it may have fallen since
 
 
-@kernel
+@exact_kernel
 def rest(state: Vector, pull: Vector, lateral: Matrix, inverse: Matrix, left: Vector) -> bool:
     """Solve ``lateral @ state = pull`` with an inverse that lags a little; say if it came to rest."""
     d = pull.shape[0]
@@ -67,7 +67,7 @@ def rest(state: Vector, pull: Vector, lateral: Matrix, inverse: Matrix, left: Ve
     return False
 
 
-@kernel
+@exact_kernel
 def grow_inverse(inverse: Matrix, x: Vector, k: Vector, step: float) -> None:
     """Sherman-Morrison: the inverse of L after ``L <- L + step x x'``."""
     d = x.shape[0]
@@ -86,7 +86,7 @@ def grow_inverse(inverse: Matrix, x: Vector, k: Vector, step: float) -> None:
             inverse[i, j] -= k[i] * k[j]
 
 
-@kernel
+@exact_kernel
 def follow_locally(
     X: Matrix,
     Z: Matrix,
