@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test check nojit bench separation errata figures setup format clean
+.PHONY: demo test check nojit bench separation accuracy learning errata figures setup format clean
 
 demo: .venv/ready  ## separate ten sources, show the table, save the figure
 	$(BIN)/python -m boundsep demo --out out
@@ -25,6 +25,12 @@ bench: .venv/ready  ## speed: docs/speed.md
 
 separation: .venv/ready  ## how well it separates: docs/separation.md
 	$(BIN)/python -m benchmarks.separation
+
+accuracy: .venv/ready  ## how precise it gets, on everything it should reach: docs/accuracy.md
+	$(BIN)/python -m benchmarks.accuracy
+
+learning: .venv/ready  ## why the learning is as it is: the tables of docs/learning.md
+	$(BIN)/python -m benchmarks.learning
 
 figures: .venv/ready  ## the paper's claims at full size: docs/paper.md
 	$(BIN)/python -m benchmarks.paper

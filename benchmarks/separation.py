@@ -10,7 +10,7 @@ from sklearn.decomposition import FastICA
 from threadpoolctl import threadpool_limits
 
 from benchmarks import machine
-from boundsep import BSM, NSM, State, metrics, mixing, sources
+from boundsep import BSM, NSM, State, metrics, mixing, schedules, sources
 from boundsep.whitening import Online
 from boundsep.whitening_local import Neural
 
@@ -31,7 +31,7 @@ def example(n: int, seed: int) -> list[float]:
     S = rng.uniform(-0.5, 0.5, (n, 10)) * B
     Q = mixing.orthogonal(10, random_state=rng)
     X = np.ascontiguousarray((S / B * np.sqrt(12.0)) @ Q.T)
-    state, reached, done = State.start(10, 10, whiten=None), [], 0
+    state, reached, done = State.start(10, 10, whiten=None, rates=schedules.paper()), [], 0
     for stop in (10_000, 30_000, n):
         state.learn(X[done:stop])
         done = stop
@@ -70,7 +70,7 @@ def measure_rivals(progress: Progress) -> list[str]:
         for seed in SEEDS:
             mixture = mixture_of(kind, d, n, seed)
             for name in names[:3]:
-                reached[name].append(sir_of(BSM(whiten=name, random_state=seed), mixture))
+                reached[name].append(sir_of(BSM(schedule="paper", whiten=name, random_state=seed), mixture))
             for name in names[3:]:
                 reached[name].append(sir_of(FastICA(whiten="unit-variance", fun=name, random_state=seed), mixture))
         label = kind.__name__.replace("_", " ")
@@ -88,7 +88,7 @@ def measure_sparse(progress: Progress) -> list[str]:
             for seed in SEEDS:
                 S = sources.sparse(100_000, 3, kind=kind, random_state=seed)
                 mixture = mixing.mix(S, mixing.gaussian(3, 3, random_state=1000 + seed))
-                bsm = BSM(sparsity=threshold or 0.0, random_state=seed)
+                bsm = BSM(schedule="paper", sparsity=threshold or 0.0, random_state=seed)
                 ica = FastICA(whiten="unit-variance", fun="logcosh", random_state=seed)
                 reached.append(sir_of(ica if threshold is None else bsm, mixture))
             columns.append(spread(reached))
@@ -144,7 +144,7 @@ def measure_movement(progress: Progress) -> list[str]:
     for d, n in progress.track(cells, description="movement"):
         reached, moved, said = [], [], 0
         for seed in SEEDS:
-            mixture, bsm = mixture_of(sources.uniform, d, n, seed), BSM(random_state=seed)
+            mixture, bsm = mixture_of(sources.uniform, d, n, seed), BSM(schedule="paper", random_state=seed)
             reached.append(sir_of(bsm, mixture))
             moved.append(bsm.movement_)
             said += not bsm.converged_

@@ -46,13 +46,13 @@ def settled(d: int, **options) -> State:
 def oracle(state: State, X: np.ndarray) -> None:
     """Run the plain NumPy functions of ``rules`` over X, the inverse kept as the kernel keeps it."""
     W, M, D, P = (a.copy() for a in (state.neurons.W, state.neurons.M, state.neurons.D, state.neurons.P))
-    forgetting, gain_step, gain_leak, _, lower, upper = state.rates
+    forgetting, gain_step, gain_leak, _, _, _, lower, upper = state.rates
     for x in X:
         a = rules.drive(W, x)
         z = P @ a
         y = np.clip(z / D, lower, upper)
         if np.any(y * D != z):
-            y = rules.settle_descent(a, M, D, lower, upper)
+            y, _ = rules.settle_descent(a, M, D, lower, upper)
         W = rules.update_W(W, x, y, forgetting)
         M = rules.update_M(M, y, forgetting)
         k = P @ y

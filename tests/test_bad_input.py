@@ -34,14 +34,18 @@ def X(rng):
         ("forgetting", "fast", "a float in the range (0.0, 1.0)"),
         ("gain_step", -1e-3, "a float in the range [0.0, 1.0)"),
         ("gain_leak", 1.0, "a float in the range [0.0, 1.0)"),
-        ("schedule", "magic", "a str among {'paper'}"),
+        ("schedule", "magic", "a str among {'auto', 'paper'}"),
+        ("sharpen", 1, "a bool"),
+        ("tracking", 0, "an int in the range [1, inf) or None"),
+        ("leak", "slow", "a str among {'linear', 'log', 'quadratic'} or None"),
         ("sparsity", -0.1, "a float in the range [0.0, inf)"),
         ("limit", 0.0, "a float in the range (1e-30, 1e+30)"),
         ("limit", np.inf, "a float in the range (1e-30, 1e+30)"),
-        ("whiten", "zca", "a str among {'exact', 'neural', 'online'} or None"),
-        ("whiten", True, "a str among {'exact', 'neural', 'online'} or None"),
+        ("whiten", "zca", "a str among {'auto', 'exact', 'neural', 'online'} or None"),
+        ("whiten", True, "a str among {'auto', 'exact', 'neural', 'online'} or None"),
         ("dynamics", None, "a str among {'euler', 'fixed_point'}"),
-        ("n_passes", 0, "an int in the range [1, inf)"),
+        ("n_passes", 0, "an int in the range [1, inf) or 'auto'"),
+        ("n_passes", "many", "an int in the range [1, inf) or 'auto'"),
         ("tol", -1.0, "a float in the range [0.0, inf)"),
     ],
 )
@@ -50,11 +54,20 @@ def test_parameters(name, value, must_be, verb, X):
     for kind in (BSM, NSM):
         if name not in kind().get_params():
             continue
+        steps = {"schedule": "paper"} if kind is BSM and name in ("forgetting", "gain_step", "gain_leak") else {}
         with pytest.raises(ValueError) as caught:
-            getattr(kind(**{name: value}), verb)(X)
+            getattr(kind(**{name: value} | steps), verb)(X)
         assert (
             str(caught.value) == f"The {name!r} parameter of {kind.__name__} must be {must_be}. Got {value!r} instead."
         )
+
+
+def test_steps_belong_to_the_papers_schedule(X):
+    for name in ("forgetting", "gain_step", "gain_leak"):
+        with pytest.raises(ValueError, match=rf"finds its {name} by itself .*Got {name}=0\.01: give it with .*'paper'"):
+            BSM(**{name: 0.01}).fit(X)
+    with pytest.raises(ValueError, match=r"remembers 1/forgetting samples.*Got tracking=500: give it with .*'auto'"):
+        BSM(schedule="paper", tracking=500).fit(X)
 
 
 # --- values and shapes ------------------------------------------------------------------------------------------
@@ -169,9 +182,9 @@ def test_a_stream_without_rank_warns_once(rng):
 def test_exact_whitening_needs_a_first_chunk(X):
     for rows in (1, 3):
         with pytest.raises(ValueError, match=rf"from the first chunk, and {rows} samples of 3 channels are too few"):
-            BSM().partial_fit(X[:rows])
+            BSM(whiten="exact").partial_fit(X[:rows])
     with pytest.warns(UserWarning, match=r"50 samples limit the SIR to about 20 dB.*whiten='online'"):
-        BSM().partial_fit(X[:50])
+        BSM(whiten="exact").partial_fit(X[:50])
 
 
 @unsettled

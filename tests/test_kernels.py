@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.optimize import lsq_linear, minimize
 
 from boundsep import guard as g
-from boundsep import kernels, rules
+from boundsep import kernels, rules, schedules
 from conftest import some_weights, start
 
 BOUNDS = [(-1.0, 1.0), (-0.8, 0.8), (0.0, np.inf)]
@@ -17,6 +17,10 @@ def work(d):
     return np.zeros(d), np.zeros(d), np.zeros(d)
 
 
+def off_centre(rng, d):
+    return rng.uniform(-0.4, 0.4, d)
+
+
 @pytest.mark.parametrize(("lower", "upper"), BOUNDS)
 @pytest.mark.parametrize("size", [0.5, 3.0, 30.0])
 def test_settled_outputs_are_those_of_the_oracle(rng, lower, upper, size):
@@ -24,18 +28,20 @@ def test_settled_outputs_are_those_of_the_oracle(rng, lower, upper, size):
         _, M, D, P = some_weights(rng, d)
         a = size * rng.normal(size=d)
         z, push, u = work(d)
+        centre = off_centre(rng, d)
+        least, most = centre + lower, centre + upper
 
-        kernels.settle_descent(a, z, push, P, D, lower, upper)
+        kernels.settle_descent(a, z, push, P, D, centre, lower, upper)
         np.testing.assert_allclose(
-            np.clip(z / D, lower, upper), rules.settle_descent(a, M, D, lower, upper), rtol=0, atol=1e-12
+            np.clip(z / D, least, most), rules.settle_descent(a, M, D, least, most)[0], rtol=0, atol=1e-12
         )
         for threshold in (0.0, 0.3):
-            kernels.settle_sweeping(a, z, push, M, D, threshold, lower, upper)
-            np.testing.assert_allclose(
-                z / D, rules.settle_sweeping(a, M, D, threshold, lower, upper), rtol=0, atol=1e-12
-            )
-            kernels.settle_euler(a, z, push, u, M, D, threshold, lower, upper)
-            np.testing.assert_allclose(z / D, rules.settle_euler(a, M, D, threshold, lower, upper), rtol=0, atol=1e-12)
+            kernels.settle_sweeping(a, z, push, M, D, centre, threshold, lower, upper)
+            y, _ = rules.settle_sweeping(a, M, D, threshold, least, most)
+            np.testing.assert_allclose(z / D, y, rtol=0, atol=1e-12)
+            kernels.settle_euler(a, z, push, u, M, D, centre, threshold, lower, upper)
+            y, _ = rules.settle_euler(a, M, D, threshold, least, most)
+            np.testing.assert_allclose(z / D, y, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize(("lower", "upper"), BOUNDS)
@@ -45,12 +51,14 @@ def test_settled_outputs_solve_the_box_constrained_problem(rng, lower, upper):
         _, M, D, P = some_weights(rng, d)
         a = 4.0 * rng.normal(size=d)
         root = np.linalg.cholesky(M)
-        solved = lsq_linear(root.T, np.linalg.solve(root, a), (lower * D, upper * D), tol=1e-14, method="bvls")
+        centre = off_centre(rng, d)
+        box = ((centre + lower) * D, (centre + upper) * D)
+        solved = lsq_linear(root.T, np.linalg.solve(root, a), box, tol=1e-14, method="bvls")
         assert solved.success
         z, push, _ = work(d)
-        kernels.settle_descent(a, z, push, P, D, lower, upper)
+        kernels.settle_descent(a, z, push, P, D, centre, lower, upper)
         np.testing.assert_allclose(z / D, solved.x / D, atol=20 * kernels.TOLERANCE)
-        kernels.settle_sweeping(a, z, push, M, D, 0.0, lower, upper)
+        kernels.settle_sweeping(a, z, push, M, D, centre, 0.0, lower, upper)
         np.testing.assert_allclose(z / D, solved.x / D, atol=20 * kernels.TOLERANCE)
 
 
@@ -70,38 +78,46 @@ def test_sparse_outputs_solve_the_penalised_problem(rng):
     box = [(0.0, limit * gain) for gain in D] * 2
     solved = minimize(cost, np.zeros(2 * d), jac=True, bounds=box, method="L-BFGS-B", options=options)
     z, residual, _ = work(d)
-    kernels.settle_sweeping(a, z, residual, M, D, threshold, -limit, limit)
+    kernels.settle_sweeping(a, z, residual, M, D, np.zeros(d), threshold, -limit, limit)
     np.testing.assert_allclose(z, solved.x[:d] - solved.x[d:], atol=1e-5)
 
 
+@pytest.mark.parametrize("leak", schedules.LEAKS)
 @pytest.mark.parametrize("way", ["descent", "sweeping", "euler", "sparse", "nonnegative"])
-def test_learning_is_that_of_the_oracle(rng, way):
-    """Two hundred samples, weights and outputs, sample by sample."""
+def test_learning_is_that_of_the_oracle(rng, way, leak):
+    """Two hundred samples, weights and outputs, sample by sample; where there is a limit, with a moving centre."""
     d, q = 4, 6
     rates = {"sparsity": 0.2 if way == "sparse" else 0.0}
     if way == "nonnegative":
         rates |= {"lower": 0.0, "upper": np.inf, "gain_step": 0.0, "gain_leak": 0.0}
-    state = start(d, q, euler=way == "euler", forgetting=0.03, **{"gain_step": 0.01, "gain_leak": 1e-4} | rates)
+    rates = {"gain_step": 0.01, "gain_leak": 1e-4, "centring": 0.2, "leak": leak} | rates
+    state = start(d, q, euler=way == "euler", forgetting=0.03, **rates)
     if way == "sweeping":
         state.neurons.P = np.zeros((0, 0))
-    X = rng.uniform(-1.7, 1.7, (200, q))
+    X = rng.uniform(-1.7, 1.7, (200, q)) + 0.3
     Y = state.learn(X)
 
-    forgetting, gain_step, gain_leak, threshold, lower, upper = state.rates
-    W, M, D = np.eye(d, q), np.eye(d), np.ones(d)
+    forgetting, gain_step, gain_leak, power, step, threshold, lower, upper = state.rates
+    W, M, D, centre = np.eye(d, q), np.eye(d), np.ones(d), np.zeros(d)
     expected = np.empty_like(Y)
     for t, x in enumerate(X):
         a = rules.drive(W, x)
         if way == "euler":
-            y = rules.settle_euler(a, M, D, threshold, lower, upper)
+            y, free = rules.settle_euler(a, M, D, threshold, centre + lower, centre + upper)
         elif way in ("sweeping", "sparse"):
-            y = rules.settle_sweeping(a, M, D, threshold, lower, upper)
+            y, free = rules.settle_sweeping(a, M, D, threshold, centre + lower, centre + upper)
         else:
-            y = rules.settle_descent(a, M, D, lower, upper)
+            y, free = rules.settle_descent(a, M, D, centre + lower, centre + upper)
+        expected[t] = y - centre
+        if way != "nonnegative":
+            cut = rules.cut_off(free, y, threshold, centre + lower, centre + upper)
+            centre = rules.update_centre(centre, cut, step)
         W, M = rules.update_W(W, x, y, forgetting), rules.update_M(M, y, forgetting)
-        D = rules.update_D(W, M, D, gain_step, gain_leak)
-        expected[t] = y
-    for found, wanted in ((Y, expected), (state.neurons.W, W), (state.neurons.M, M), (state.neurons.D, D)):
+        D = rules.update_D(W, M, D, gain_step, gain_leak, power, upper)
+    assert way == "nonnegative" or np.ptp(centre) > 0.01
+    neurons = state.neurons
+    pairs = ((Y, expected), (neurons.W, W), (neurons.M, M), (neurons.D, D), (neurons.centre, centre))
+    for found, wanted in pairs:
         np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-12)
     assert state.neurons.guard[g.LIMITED] == state.neurons.guard[g.RESCALED] == 0.0
 

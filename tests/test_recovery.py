@@ -122,14 +122,19 @@ def test_units_do_not_matter_where_rank_is_lost():
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_sparse_sources_take_a_threshold():
-    """Zero most of the time: a network that only clips does not separate them, one with a threshold does."""
-    clipped, shrunk = [], []
+    """Zero most of the time: a network that only clips does not separate them, one with a threshold does.
+
+    The one that tunes itself finds that out.
+    """
+    clipped, shrunk, tuned = [], [], []
     for seed in range(5):
         S = sources.sparse(60_000, 3, random_state=seed)
-        clipped.append(recovered(BSM(), S, seed))
-        shrunk.append(recovered(BSM(sparsity=0.3), S, seed))
+        clipped.append(recovered(BSM(schedule="paper"), S, seed))
+        shrunk.append(recovered(BSM(schedule="paper", sparsity=0.3), S, seed))
+        tuned.append(recovered(BSM(), S, seed))
     assert max(clipped) < 10.0
     assert min(shrunk) > 25.0
+    assert min(tuned) > 30.0
 
 
 def test_the_largest_clip_input_comes_down_to_the_limit():

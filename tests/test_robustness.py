@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from boundsep import State, kernels, metrics, mixing, sources
 from boundsep import guard as g
+from boundsep import kernels, metrics, mixing, sources
 from conftest import start, total_sir, white_uniform
 
 D = 4
@@ -195,11 +195,11 @@ def test_a_burst_does_not_spoil_the_whitening(whiten, loud, lost):
     for seed in range(3):
         S = sources.uniform(80_000, D, random_state=seed)
         mixture = mixing.mix(S, mixing.ill_conditioned(D, D, condition=10.0, random_state=seed))
-        state = State.start(D, D, whiten=whiten)
+        state = start(D, whiten=whiten)
         state.learn(mixture.X[:60_000])
         state.learn(loud * mixture.X[:100])
         state.learn(mixture.X[60_000:])
-        calm = State.start(D, D, whiten=whiten)
+        calm = start(D, whiten=whiten)
         calm.learn(mixture.X)
         reached = [metrics.sir(s.components(), mixture.A, mixture.power).total for s in (state, calm)]
         assert reached[0] > min(reached[1], 35.0) - lost

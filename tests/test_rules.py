@@ -78,15 +78,15 @@ def test_three_ways_to_rest_end_at_the_same_outputs(rng, size):
         _, M, D, _ = some_weights(rng, 4)
         a = size * rng.normal(size=4)
         options = {"tolerance": 1e-12, "most": 100_000}
-        swept = rules.settle_sweeping(a, M, D, **options)
-        np.testing.assert_allclose(rules.settle_descent(a, M, D, **options), swept, atol=1e-9)
-        np.testing.assert_allclose(rules.settle_euler(a, M, D, **options), swept, atol=1e-9)
+        swept, _ = rules.settle_sweeping(a, M, D, **options)
+        np.testing.assert_allclose(rules.settle_descent(a, M, D, **options)[0], swept, atol=1e-9)
+        np.testing.assert_allclose(rules.settle_euler(a, M, D, **options)[0], swept, atol=1e-9)
 
 
 def test_at_rest_the_differential_equation_stands_still(rng):
     _, M, D, _ = some_weights(rng, 6)
     a = 3.0 * rng.normal(size=6)
-    y = rules.settle_sweeping(a, M, D, tolerance=1e-14, most=10_000)
+    y, _ = rules.settle_sweeping(a, M, D, tolerance=1e-14, most=10_000)
     u = a - M @ (D * y) + np.diag(M) * D * y
     np.testing.assert_allclose(rules.membrane_flow(u, y, a, M, D), 0.0, atol=1e-12)
     np.testing.assert_allclose(rules.activation(u, M, D, 0.0, -1.0, 1.0), y, atol=1e-12)
@@ -95,7 +95,7 @@ def test_at_rest_the_differential_equation_stands_still(rng):
 def test_without_clipping_the_network_is_its_linear_map(rng):
     W, M, D, _ = some_weights(rng, 4)
     x = 1e-3 * rng.normal(size=4)
-    y = rules.settle_sweeping(rules.drive(W, x), M, D, tolerance=1e-15, most=10_000)
+    y, _ = rules.settle_sweeping(rules.drive(W, x), M, D, tolerance=1e-15, most=10_000)
     np.testing.assert_allclose(y, rules.unclipped_map(W, M, D) @ x, rtol=1e-9)
 
 
@@ -109,3 +109,24 @@ def test_the_two_activations_agree_and_do_what_they_say():
 def test_a_gain_loses_at_most_half_a_step(rng):
     W, M, D = np.zeros((2, 2)), 10.0 * np.eye(2), np.ones(2)
     np.testing.assert_array_equal(rules.update_D(W, M, D, 1.0, 0.0), [0.5, 0.5])
+
+
+@pytest.mark.parametrize("power", [1.0, 0.0, -1.0])
+def test_each_leak_descends_on_its_cost(rng, power):
+    """With nothing to balance, gains go down the gradient of half the sum of squares, of the sum, of the logarithms."""
+    D, leak, size = rng.uniform(1.1, 3.0, 4), 1e-3, 1e-6
+    nothing = np.zeros((4, 4))
+    slope = [
+        (rules.leak_cost(D + size * e, power) - rules.leak_cost(D - size * e, power)) / (2.0 * size) for e in np.eye(4)
+    ]
+    np.testing.assert_allclose(
+        rules.update_D(nothing, nothing, D, 0.0, leak, power), D - leak * np.array(slope), atol=1e-9
+    )
+
+
+def test_a_small_gain_does_not_run_away(rng):
+    """The logarithm's leak would take ever more of a gain that is small already."""
+    D = np.full(3, 1e-3)
+    for _ in range(2000):
+        D = rules.update_D(np.zeros((3, 3)), np.zeros((3, 3)), D, 0.0, 1e-3, -1.0)
+    assert np.all(D > 1e-4)

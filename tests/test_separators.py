@@ -15,10 +15,11 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
 
 from boundsep import BSM, NSM, State, StateFileError, metrics, mixing, sources
-from conftest import COMPILED, white_uniform
+from conftest import COMPILED, start, white_uniform
 
 N = 20_000 if COMPILED else 2500
 BOTH = pytest.mark.parametrize("kind", [BSM, NSM])
+SCHEDULES = pytest.mark.parametrize("schedule", ["auto", "paper"])
 STREAMS = pytest.mark.parametrize("whiten", ["online", "neural"])
 unsettled = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -54,7 +55,7 @@ def test_transform_is_the_linear_map_and_learns_nothing(kind, mixture):
     before = deepcopy(separator.state_)
     Y = separator.transform(mixture.X)
     offset = separator.mean_ if kind is BSM else 0.0
-    np.testing.assert_allclose(Y, (mixture.X - offset) @ separator.components_.T)
+    np.testing.assert_allclose(Y, (mixture.X - offset) @ separator.components_.T - separator.centre_, atol=1e-12)
     np.testing.assert_array_equal(separator.W_, before.neurons.W)
     assert separator.components_.shape == (3, 4)
     assert separator.mixing_.shape == (4, 3)
@@ -99,16 +100,18 @@ def test_a_stream_can_start_with_its_first_sample(kind, whiten, mixture):
 
 
 def test_partial_fit_transform_gives_the_settled_outputs(mixture):
-    bsm = BSM(n_components=3, whiten="online", limit=0.5)
-    Y = bsm.partial_fit_transform(mixture.X)
+    Y = BSM(n_components=3, limit=0.5).partial_fit_transform(mixture.X)
     assert np.abs(Y).max() == pytest.approx(0.5)
-    state = State.start(3, 4, whiten="online", rates=bsm._rates())
-    np.testing.assert_array_equal(state.learn(mixture.X), Y)
+    np.testing.assert_array_equal(State.start(3, 4, whiten="online", limit=0.5).learn(mixture.X), Y)
+    Y = BSM(n_components=3, schedule="paper", whiten="online").partial_fit_transform(mixture.X)
+    np.testing.assert_array_equal(start(3, 4, whiten="online").learn(mixture.X), Y)
 
 
-def test_limit_only_scales_the_outputs(mixture):
+@SCHEDULES
+def test_limit_only_scales_the_outputs(schedule, mixture):
     """The same course of learning in units of the limit."""
-    one, other = BSM(whiten="online", n_components=3), BSM(whiten="online", n_components=3, limit=7.0)
+    options = {"schedule": schedule, "n_components": 3, "whiten": "online"}
+    one, other = BSM(**options), BSM(**options, limit=7.0)
     Y, Z = one.partial_fit_transform(mixture.X), other.partial_fit_transform(mixture.X)
     np.testing.assert_allclose(Z / 7.0, Y, atol=1e-4)
     np.testing.assert_allclose(other.components_ / 7.0, one.components_, atol=1e-3 * np.abs(one.components_).max())
@@ -135,7 +138,7 @@ def test_passes_add_up_and_the_seed_repeats(mixture):
 
 
 def test_steps_can_be_changed_between_chunks(mixture):
-    bsm = BSM(n_components=3, whiten="online").partial_fit(mixture.X[:100])
+    bsm = BSM(n_components=3, schedule="paper", whiten="online").partial_fit(mixture.X[:100])
     W = bsm.W_
     bsm.set_params(forgetting=1e-12, gain_step=0.0, gain_leak=0.0).partial_fit(mixture.X[100:200])
     np.testing.assert_allclose(bsm.W_, W, atol=1e-8)
@@ -162,9 +165,9 @@ def test_what_a_stream_began_with_stays(mixture):
 
 
 def test_a_whitener_forgets_at_the_rate_of_its_network(mixture):
-    bsm = BSM(n_components=3, whiten="online").partial_fit(mixture.X[:100])
-    bsm.set_params(forgetting=0.1).partial_fit(mixture.X[100:200])
-    assert bsm.state_.whitener.forgetting == pytest.approx(1e-3)
+    bsm = BSM(n_components=3, schedule="paper", whiten="online").partial_fit(mixture.X[:100])
+    bsm.set_params(forgetting=2e-3).partial_fit(mixture.X[100:200])
+    assert bsm.state_.whitener.forgetting == pytest.approx(2e-5)
 
 
 def test_streams_in_threads_do_not_meet(mixture):
@@ -242,7 +245,8 @@ def test_pickles_and_clones_go_their_own_way(kind, mixture):
 @BOTH
 def test_saved_and_loaded(kind, mixture, tmp_path):
     frame = pd.DataFrame(mixture.X, columns=list("abcd"))
-    separator = kind(n_components=np.int64(3), whiten="online", forgetting=np.float64(0.01), random_state=np.int32(4))
+    steps = {"forgetting": np.float64(0.01)} | ({"schedule": "paper"} if kind is BSM else {})
+    separator = kind(n_components=np.int64(3), whiten="online", random_state=np.int32(4), **steps)
     separator.partial_fit(frame[:200]).save(tmp_path / "a.state")
     loaded = kind.load(tmp_path / "a.state")
     assert loaded.get_params() == separator.get_params()
@@ -273,7 +277,7 @@ def test_a_file_of_another_estimator_is_refused(mixture, tmp_path):
     [
         {"method": "BSM"},
         {"method": "BSM", "params": {"speed": 3}, "feature_names": None},
-        {"method": "BSM", "params": {"forgetting": "fast"}, "feature_names": None},
+        {"method": "BSM", "params": {"limit": "wide"}, "feature_names": None},
         {"method": "BSM", "params": {}},
     ],
 )
@@ -285,7 +289,9 @@ def test_a_file_with_strange_parameters_is_refused(about, tmp_path):
 
 def test_warnings_point_at_the_users_line(rng):
     X = rng.uniform(0.0, 1.0, (100, 2))
-    for call in (lambda: BSM().fit(X), lambda: BSM().fit_transform(X), lambda: BSM().partial_fit(X)):
+    short = {"schedule": "paper", "whiten": "exact"}
+    calls = (lambda: BSM(**short).fit(X), lambda: BSM(**short).fit_transform(X), lambda: BSM(**short).partial_fit(X))
+    for call in calls:
         with pytest.warns(UserWarning, match="samples") as caught:
             call()
         assert {warning.filename for warning in caught} == {__file__}
@@ -300,28 +306,44 @@ def test_saving_needs_something_learnt(tmp_path):
 
 
 @pytest.mark.compiled
-def test_a_settled_network_says_so():
-    X, _ = white_uniform(100_000, 3, 0)
-    bsm = BSM(random_state=0).fit(X)  # a warning would be an error here
+@pytest.mark.parametrize(("schedule", "stage"), [("paper", "constant"), ("auto", "sharpening")])
+def test_a_settled_network_says_so(schedule, stage):
+    X, A = white_uniform(100_000, 3, 0)
+    bsm = BSM(schedule=schedule, random_state=0).fit(X)  # a warning would be an error here
     assert bsm.converged_
+    assert bsm.stage_ == stage
     assert 0.0 < bsm.movement_ < 0.1
-    assert 0.05 < bsm.clip_share_ < 0.3
-    assert 1.0 < bsm.sweeps_ < 5.0
+    assert 0.0 < bsm.clip_share_ < 0.3
+    assert 0.0 < bsm.sweeps_ < 5.0
+    assert abs(bsm.estimated_sir_ - metrics.sir(bsm.components_, A).total) < 12.0
 
 
 @pytest.mark.compiled
-def test_one_that_still_moves_warns():
+@pytest.mark.parametrize(
+    ("schedule", "message"),
+    [
+        ("paper", r"gains or its map moved by 0\.\d+ \(tol=0.2\).*n_passes="),
+        ("auto", r"10000 samples were too few to separate by.*n_passes="),
+    ],
+)
+def test_one_that_still_moves_warns(schedule, message):
     X, _ = white_uniform(10_000, 20, 0)
-    with pytest.warns(ConvergenceWarning, match=r"gains or its map moved by 0\.\d+ \(tol=0.2\).*n_passes="):
-        bsm = BSM(random_state=0).fit(X)
+    with pytest.warns(ConvergenceWarning, match=message):
+        bsm = BSM(schedule=schedule, n_passes=1, random_state=0).fit(X)
     assert not bsm.converged_
 
 
-@BOTH
-def test_too_few_samples_warn(kind, rng):
+@pytest.mark.parametrize("separator", [BSM(schedule="paper", random_state=0), NSM(random_state=0)])
+def test_too_few_samples_warn(separator, rng):
     with pytest.warns(ConvergenceWarning, match="200 samples are too few at this forgetting, which needs 2500"):
-        separator = kind(random_state=0).fit(rng.uniform(0.0, 1.0, (200, 2)))
+        separator.fit(rng.uniform(0.0, 1.0, (200, 2)))
     assert not separator.converged_
+
+
+@pytest.mark.parametrize(("n", "d", "passes"), [(1000, 5, 20), (10_000, 30, 9), (50_000, 3, 1), (10, 2, 100)])
+def test_a_short_record_is_gone_over_again(n, d, passes):
+    assert BSM()._passes(n, d) == passes
+    assert BSM(schedule="paper")._passes(n, d) == NSM()._passes(n, d) == 1
 
 
 def test_before_the_second_mark_movement_is_unknown(rng):
@@ -332,8 +354,8 @@ def test_before_the_second_mark_movement_is_unknown(rng):
 @pytest.mark.parametrize("dynamics", ["fixed_point", "euler"])
 def test_both_dynamics_learn_the_same(dynamics, rng):
     X = rng.uniform(-1.7, 1.7, (1000, 3))
-    reference = BSM(whiten=None, random_state=0).fit(X)
-    bsm = BSM(whiten=None, dynamics=dynamics, random_state=0).fit(X)
+    reference = BSM(schedule="paper", whiten=None, random_state=0).fit(X)
+    bsm = BSM(schedule="paper", whiten=None, dynamics=dynamics, random_state=0).fit(X)
     np.testing.assert_allclose(bsm.components_, reference.components_, atol=1e-4)
     assert (bsm.sweeps_ > 5.0) == (dynamics == "euler")
 
@@ -356,4 +378,4 @@ def test_the_total_map_separates(mixture):
     bsm = BSM(n_components=3, random_state=0, n_passes=3).fit(mixture.X)
     assert metrics.sir(bsm.components_, mixture.A, mixture.power).total > (25.0 if COMPILED else 10.0)
     reach = np.abs(bsm.transform(mixture.X)).max(axis=0)
-    np.testing.assert_allclose(reach, 1.0, atol=0.2)
+    np.testing.assert_allclose(reach, 1.0, atol=0.1 if COMPILED else 0.2)

@@ -10,18 +10,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from boundsep import State, StateFileError, schedules
-from boundsep import state as state_module
+from boundsep import State, StateFileError, course, schedules, sharpening, state_file
 from boundsep.whitening import Fixed, moments
 from conftest import start
 
-KINDS = ["exact", "online", "neural", None, "sparse", "euler", "nonnegative"]
+KINDS = ["exact", "online", "neural", None, "sparse", "euler", "nonnegative", "auto", "settling", "sharpening", "trial"]
 
 
 def some_state(kind, X, d=3):
     if kind == "exact":
         mean, covariance = moments(X)
-        return State.start(d, X.shape[1], whiten=Fixed.exact(mean, covariance, d))
+        return State.start(d, X.shape[1], whiten=Fixed.exact(mean, covariance, d), rates=schedules.paper())
+    if kind in ("auto", "settling"):
+        state = State.start(d, X.shape[1], sharpen=kind == "auto")
+        state.course.due = 20
+        return state
+    if kind in ("sharpening", "trial"):
+        return a_sharpening_state(kind, X, d)
     if kind == "sparse":
         return start(d, X.shape[1], sparsity=0.2, forgetting=0.02)
     if kind == "euler":
@@ -32,10 +37,23 @@ def some_state(kind, X, d=3):
     return State.start(d, X.shape[1], whiten=kind, rates=schedules.paper(forgetting=0.02))
 
 
+def a_sharpening_state(kind, X, d):
+    """Return a state in stage two, which is looked at after a few samples; its map need not separate."""
+    state = State.start(d, X.shape[1])
+    state.learn(X[:150])
+    state.course.enter(course.SHARPENING)
+    state._enter(course.SEPARATING)
+    state.course.due = state.course.heard + 7
+    if kind == "trial":
+        state.champion, state.course.stage = deepcopy(state.sharpening), course.TRIAL
+        state.sharpening.faces[sharpening.HITS] = 1e6
+    return state
+
+
 def everything(state):
     """Return every number of a state, by name."""
-    numbers = {"rates": state.rates, "n_samples": state.n_samples, "euler": state.euler}
-    for part in ("whitener", "neurons", "monitor"):
+    numbers = {name: getattr(state, name) for name in ("rates", "whiten", "euler", "n_samples")}
+    for part in ("whitener", *State.PARTS):
         value = getattr(state, part)
         for name in value.__slots__:
             if not name.startswith("_"):
@@ -168,7 +186,7 @@ def with_array(path, name, value):
 
 def test_another_version_is_refused(saved):
     with_header(saved, version=99)
-    with pytest.raises(StateFileError, match="version 99, and this boundsep reads version 1"):
+    with pytest.raises(StateFileError, match="version 99, and this boundsep reads version 2"):
         State.load(saved)
 
 
@@ -202,10 +220,13 @@ def test_an_unknown_whitener_is_refused(saved):
         ("neurons.P", np.zeros((2, 2)), "neurons.P should have size 3 along axis 0, not 2"),
         ("neurons.guard", np.zeros(3), "neurons.guard should have size"),
         ("whitener.forgetting", np.zeros(2), "whitener.forgetting should have 0 dimensions"),
-        ("rates", np.zeros(99), "rates should have size 6 along axis 0, not 99"),
+        ("rates", np.zeros(99), "rates should have size 8 along axis 0, not 99"),
         ("header", None, "header"),
         ("header", np.array("{"), "Expecting property name"),
         ("monitor.at", np.zeros(3), "counts contradict each other"),
+        ("course.due", np.array(0), "counts contradict each other"),
+        ("sharpening.V", np.zeros((2, 3)), "sharpening.V should have size 3 along axis 0, not 2"),
+        ("champion.faces", np.zeros((3, 3)), "champion.faces should have size 12 along axis 0, not 3"),
     ],
 )
 def test_arrays_that_a_kernel_would_trip_over_are_refused(saved, name, value, message):
@@ -267,7 +288,7 @@ def test_a_failed_save_leaves_the_older_file(saved, X, monkeypatch):
         args[0].write(b"half")
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(state_module.np, "savez", full)
+    monkeypatch.setattr(state_file.np, "savez", full)
     with pytest.raises(OSError, match="No space left"):
         some_state("online", X).save(saved)
     assert saved.read_bytes() == before

@@ -19,7 +19,7 @@ _OPTIONS: Any = {"fastmath": _FASTMATH, "error_model": "numpy", "nogil": True, "
 
 # Numba keeps what it compiled by the age and size of a kernel's own file. A kernel is also made of parts from other
 # files, and files from a wheel are all of one age: so the name under which it is kept tells all their contents apart.
-_FILES = ("_compile.py", "guard.py", "kernels.py", "whitening.py", "whitening_local.py")
+_FILES = ("_compile.py", "guard.py", "kernels.py", "sharpening.py", "whitening.py", "whitening_local.py")
 _STAMP = f"{crc32(b''.join((Path(__file__).parent / name).read_bytes() for name in _FILES)):08x}"
 
 

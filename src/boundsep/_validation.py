@@ -59,12 +59,12 @@ def check_real(owner: str, name: str, value: Any, low: float, high: float, *, lo
         )
 
 
-def check_count(owner: str, name: str, value: Any, *, none: bool = False) -> None:
-    """Raise unless the parameter is a positive integer, or None where that has a meaning."""
-    if none and value is None:
+def check_count(owner: str, name: str, value: Any, *, none: bool = False, option: str = "") -> None:
+    """Raise unless the parameter is a positive integer, or None or a word where that has a meaning."""
+    if (none and value is None) or (option and isinstance(value, str) and value == option):
         return
     if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < 1:
-        also = " or None" if none else ""
+        also = " or None" if none else f" or {option!r}" if option else ""
         raise ValueError(
             f"The {name!r} parameter of {owner} must be an int in the range [1, inf){also}. Got {value!r} instead."
         )
@@ -77,6 +77,12 @@ def check_option(owner: str, name: str, value: Any, options: Iterable[str | None
         words = sorted(repr(option) for option in options if option is not None)
         listed = "{" + ", ".join(words) + "}" + (" or None" if None in options else "")
         raise ValueError(f"The {name!r} parameter of {owner} must be a str among {listed}. Got {value!r} instead.")
+
+
+def check_flag(owner: str, name: str, value: Any) -> None:
+    """Raise unless the parameter is True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"The {name!r} parameter of {owner} must be a bool. Got {value!r} instead.")
 
 
 def check_n_components(owner: str, wanted: int | None, available: int, of_what: str) -> int:
@@ -202,8 +208,24 @@ def rough_whitening(n_samples: int, n_features: int, n_components: int) -> str |
     )
 
 
-def not_settled(owner: str, moved: float, tol: float, n_samples: int, needed: int) -> str:
+def not_separated(owner: str, quality: float, n_samples: int) -> str:
+    """Return the text of the warning that what comes out is no separation."""
+    return (
+        f"{owner} has not separated: after {n_samples} samples it estimates its SIR at {quality:.0f} dB. Sources must "
+        f"be bounded and often near their bounds (speech, music and Gaussian signals are not), no more than there are "
+        f"sensors, and not buried in noise. If they are, learn from more samples; else try an independent component "
+        f"analysis."
+    )
+
+
+def not_settled(owner: str, moved: float, tol: float, n_samples: int, needed: int, tunes: bool = False) -> str:
     """Return the text of the warning that learning has not come to its end."""
+    if tunes:
+        return (
+            f"{owner} has not settled: {n_samples} samples were too few to separate by, or its map still moves "
+            f"({moved:.3g} over the last part of them, tol={tol:.3g}). Learn from more samples (n_passes= goes over "
+            f"the same ones again)."
+        )
     if n_samples < needed or not np.isfinite(moved):
         needed = max(needed, n_samples + 1)
         what = f"{n_samples} samples are too few at this forgetting, which needs {needed} at the least"
@@ -212,6 +234,21 @@ def not_settled(owner: str, moved: float, tol: float, n_samples: int, needed: in
     return (
         f"{owner} has not settled: {what}. Learn from more samples (n_passes= goes over the same ones again), or "
         f"use larger steps (forgetting=, gain_step=)."
+    )
+
+
+def finds_itself(owner: str, name: str, value: Any) -> str:
+    """Return the text of the error that a step was given to a schedule that finds its own."""
+    return (
+        f"{owner} finds its {name} by itself with schedule='auto'. Got {name}={value!r}: give it with schedule='paper'."
+    )
+
+
+def tracks_only_by_auto(owner: str, tracking: Any) -> str:
+    """Return the text of the error that a memory was given to a schedule whose steps are constant."""
+    return (
+        f"With schedule='paper' {owner} remembers 1/forgetting samples, whatever comes. Got tracking={tracking!r}: "
+        f"give it with schedule='auto'."
     )
 
 

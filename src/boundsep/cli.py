@@ -41,7 +41,7 @@ def demo(
     from rich.console import Console
 
     from boundsep import BSM, metrics, mixing, sources
-    from boundsep.report import Course, save_course, score_table
+    from boundsep.report import History, save_history, score_table
 
     _make(out)
     S = sources.uniform(n_samples, n_sources, random_state=seed)
@@ -67,7 +67,7 @@ def demo(
     Console().print(score_table(scores))
     typer.echo(f"{(n_samples - chunk) / busy:,.0f} samples a second, whitening included")
     path = out / "demo.png"
-    course = Course(
+    history = History(
         samples=np.array(counts),
         sir=np.array(sirs),
         gains=np.array(gains),
@@ -75,7 +75,7 @@ def demo(
         outputs=bsm.transform(mixture.X[-3000:])[:, :2],
     )
     try:
-        save_course(course, path, f"{n_sources} uniform sources from {n_sources} random mixtures, one online pass")
+        save_history(history, path, f"{n_sources} uniform sources from {n_sources} random mixtures, one online pass")
     except (ImportError, OSError) as error:
         typer.echo(f"No figure: {error}", err=True)
         raise typer.Exit(1) from error

@@ -30,7 +30,7 @@ from boundsep._types import Vector
 # Where each number stands in the vector.
 HEARD: Final = 0  # samples that were not silent
 ALLOWANCE: Final = 1  # a sample may exceed the mean power by this factor
-POWER: Final = 2  # mean square over the last 1/forgetting samples
+POWER: Final = 2  # mean square over the last samples, 256 or more
 SLOW: Final = 3  # its logarithm, averaged over 16 times as many
 LEVEL: Final = 4  # the log power that the network is scaled to
 RETRY: Final = 5  # samples until the inverse of M is tried again; 0: the inverse is good
@@ -47,8 +47,10 @@ REVIVE: Final = 15  # 1 where a neuron that never fires has to change sign befor
 LEARN: Final = 16  # 1 if the present sample is one to learn from
 RESCALE: Final = 17  # the factor by which the input's scale has changed with it
 JUDGE: Final = 18  # HEARD at which the level is judged closely, after it has changed
-LENGTH: Final = 19
+PEAK: Final = 19  # the largest power of a sample so far, as a ratio to the mean
+LENGTH: Final = 20
 
+PACE: Final = 1.0 / 256.0  # the mean power follows no faster: it takes so many samples to tell what is loud
 WARM_UP: Final = 64  # after so many samples the level is first judged
 FIRST: Final = 8  # so many pass whatever their power
 RARE: Final = 128.0  # ... at the least: a signal may visit its corners once in a hundred samples
@@ -69,8 +71,10 @@ REACH_RELEASE: Final = 0.25  # a neuron's reach falls by this part of the forget
 
 
 @exact_part_of_kernel
-def admit(power: float, guard: Vector, forgetting: float, levelled: bool) -> float:
+def admit(power: float, guard: Vector, forgetting: float, levelled: bool, rare: float) -> float:
     """Judge a sample by its mean square; return the factor (at most 1) by which it is to be scaled.
+
+    One of more than ``rare`` times the mean power is a burst.
 
     Where the network is ``levelled``, ``guard`` then also says whether to learn from it, and by how much the input's
     scale has changed for good.
@@ -79,9 +83,11 @@ def admit(power: float, guard: Vector, forgetting: float, levelled: bool) -> flo
     guard[LEARN] = 1.0
     guard[RESCALE] = 1.0
     quieter = 1.0
-    guard[ALLOWANCE] = max(RARE, guard[ALLOWANCE] * (1.0 - RELEASE))
+    guard[ALLOWANCE] = max(rare, guard[ALLOWANCE] * (1.0 - RELEASE))
     ceiling = guard[ALLOWANCE] * guard[POWER] * (WIDER if guard[HEARD] <= WARM_UP else 1.0)
     if guard[HEARD] <= FIRST or power <= ceiling:
+        if guard[HEARD] > WARM_UP:
+            guard[PEAK] = max(guard[PEAK], power / guard[POWER])
         guard[POWER] += max(forgetting, 1.0 / guard[HEARD]) * (power - guard[POWER])
     else:
         guard[ALLOWANCE] *= GROWTH

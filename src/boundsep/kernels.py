@@ -2,7 +2,8 @@
 
 Arrays and scalars in, nothing out: everything is updated in place, nothing is allocated, nothing raises.
 Inside, the outputs are ``z = D y``: the settled state then solves a bound-constrained quadratic programme
-with the matrix M alone, ``min z'Mz/2 - a'z`` with ``lower D_i <= z_i <= upper D_i`` and the drive ``a = W x``.
+with the matrix M alone, ``min z'Mz/2 - a'z`` with ``(c_i + lower) D_i <= z_i <= (c_i + upper) D_i``, drive ``a = W x``
+and c the centre of each neuron's range.
 """
 
 import math
@@ -16,10 +17,12 @@ from boundsep._types import Matrix, Vector
 FORGETTING: Final = 0
 GAIN_STEP: Final = 1
 GAIN_LEAK: Final = 2
-THRESHOLD: Final = 3
-LOWER: Final = 4
-UPPER: Final = 5
-RATES: Final = 6
+LEAK_POWER: Final = 3  # the gains leak in proportion to this power of themselves
+CENTRE_STEP: Final = 4
+THRESHOLD: Final = 5
+LOWER: Final = 6
+UPPER: Final = 7
+RATES: Final = 8
 
 TOLERANCE: Final = 1e-6  # a settled output may be off by this much of the limit
 MOST_SWEEPS: Final = 50
@@ -31,7 +34,9 @@ PUSH: Final = 2  # which of them is what the bounds push back with
 
 
 @part_of_kernel
-def settle_descent(a: Vector, z: Vector, push: Vector, P: Matrix, D: Vector, lower: float, upper: float) -> int:
+def settle_descent(
+    a: Vector, z: Vector, push: Vector, P: Matrix, D: Vector, centre: Vector, lower: float, upper: float
+) -> int:
     """Settle from the unclipped state ``P a`` by descent on the multipliers of the bounds it breaks."""
     d = z.shape[0]
     for i in range(d):
@@ -48,7 +53,8 @@ def settle_descent(a: Vector, z: Vector, push: Vector, P: Matrix, D: Vector, low
         for i in range(d):
             # Where would z_i stand if its own bound did not push?
             free = z[i] + P[i, i] * push[i]
-            wanted = (free - min(max(free, lower * D[i]), upper * D[i])) / P[i, i]
+            least, most = (centre[i] + lower) * D[i], (centre[i] + upper) * D[i]
+            wanted = (free - min(max(free, least), most)) / P[i, i]
             change = wanted - push[i]
             motion = abs(change) * P[i, i] / D[i]
             if motion > TOLERANCE:
@@ -66,6 +72,7 @@ def settle_sweeping(
     residual: Vector,
     M: Matrix,
     D: Vector,
+    centre: Vector,
     threshold: float,
     lower: float,
     upper: float,
@@ -85,7 +92,7 @@ def settle_sweeping(
                 continue
             free = z[i] + residual[i] / M[i, i]
             shrunk = math.copysign(max(abs(free) - threshold * D[i], 0.0), free)
-            change = min(max(shrunk, lower * D[i]), upper * D[i]) - z[i]
+            change = min(max(shrunk, (centre[i] + lower) * D[i]), (centre[i] + upper) * D[i]) - z[i]
             if change != 0.0:
                 z[i] += change
                 for j in range(d):
@@ -102,6 +109,7 @@ def settle_euler(
     u: Vector,
     M: Matrix,
     D: Vector,
+    centre: Vector,
     threshold: float,
     lower: float,
     upper: float,
@@ -131,7 +139,7 @@ def settle_euler(
                 continue
             free = u[i] / (M[i, i] * D[i])
             shrunk = math.copysign(max(abs(free) - threshold, 0.0), free)
-            z[i] = min(max(shrunk, lower), upper) * D[i]
+            z[i] = min(max(shrunk, centre[i] + lower), centre[i] + upper) * D[i]
     for i in range(d):
         residual[i] = u[i] - M[i, i] * z[i]
     return steps
@@ -192,7 +200,12 @@ def learn_weights(x: Vector, y: Vector, W: Matrix, M: Matrix, D: Vector, v: Vect
             m = keep * M[i, j] + anti * v[j]
             M[i, j] = m
             inhibition += m * m * D[j]
-        gain = (1.0 - rates[GAIN_LEAK]) * D[i] + rates[GAIN_STEP] * (excitation - inhibition)
+        leak = rates[GAIN_LEAK]
+        if rates[LEAK_POWER] == 1.0:
+            leak *= D[i]
+        elif rates[LEAK_POWER] == -1.0:
+            leak /= max(D[i], 1.0 / (D[i] * rates[UPPER] ** 4))  # no source of unit power has a smaller gain than 1/T^2
+        gain = D[i] - leak + rates[GAIN_STEP] * (excitation - inhibition)
         new[i] = max(gain, 0.5 * D[i])  # a gain is positive: no step may take more than half of it
     for i in range(d):
         D[i] = new[i]
@@ -222,6 +235,7 @@ def learn(
     residual: Vector | None,
     u: Vector | None,
     D: Vector,
+    centre: Vector,
     rates: Vector,
     guard: Vector,
     reach: Vector,
@@ -240,6 +254,7 @@ def learn(
     d, q = W.shape
     a, z, push, y, x = work[0, :d], work[1, :d], work[PUSH, :d], work[3, :d], work[4, :q]
     threshold, lower, upper = rates[THRESHOLD], rates[LOWER], rates[UPPER]
+    centre_step = rates[CENTRE_STEP]
     bounded = upper < math.inf
     release = 1.0 - g.REACH_RELEASE * rates[FORGETTING]
     patience = g.PATIENCE / rates[FORGETTING]
@@ -252,10 +267,10 @@ def learn(
         if not 0.0 < power < math.inf:  # silence teaches nothing, and would let M decay to nothing
             guard[g.SILENT] += 1.0
             for i in range(d):
-                Y[t, i] = 0.0 * power  # what is not finite comes out as NaN
+                Y[t, i] = 0.0 * power - centre[i]  # what is not finite comes out as NaN
             continue
         allowance, mean, slow, limited = guard[g.ALLOWANCE], guard[g.POWER], guard[g.SLOW], guard[g.LIMITED]
-        quieter = g.admit(power, guard, rates[FORGETTING], bounded)
+        quieter = g.admit(power, guard, min(rates[FORGETTING], g.PACE), bounded, g.RARE)
         row = int(guard[g.HEARD]) % d  # one neuron a sample is checked, each in its turn
         for j in range(q):
             x[j] = quieter * X[t, j]
@@ -273,29 +288,33 @@ def learn(
             a[i] = drive
 
         if P is not None:
-            guard[g.SWEEPS] += settle_descent(a, z, push, P, D, lower, upper)
+            guard[g.SWEEPS] += settle_descent(a, z, push, P, D, centre, lower, upper)
             if not inverse_is_sound(row, z, push, a, M):
                 guard[g.HEARD] -= 1.0  # as if this sample had not come yet
                 guard[g.ALLOWANCE], guard[g.POWER] = allowance, mean
                 guard[g.SLOW], guard[g.LIMITED] = slow, limited
                 return t
         if residual is not None:
-            guard[g.SWEEPS] += settle_sweeping(a, z, residual, M, D, threshold, lower, upper)
+            guard[g.SWEEPS] += settle_sweeping(a, z, residual, M, D, centre, threshold, lower, upper)
         if u is not None:
-            guard[g.SWEEPS] += settle_euler(a, z, push, u, M, D, threshold, lower, upper)
+            guard[g.SWEEPS] += settle_euler(a, z, push, u, M, D, centre, threshold, lower, upper)
 
         loudness = math.sqrt(guard[g.POWER])
         for i in range(d):
             free = z[i] / D[i]
-            y[i] = min(max(free, lower), upper)
-            Y[t, i] = y[i]
+            y[i] = min(max(free, centre[i] + lower), centre[i] + upper)
+            Y[t, i] = y[i] - centre[i]
+            clipped = Y[t, i] >= upper * (1.0 - TOLERANCE) or Y[t, i] <= lower * (1.0 - TOLERANCE)
             if not bounded:
                 reach[i] = max(y[i] / loudness, release * reach[i])
             else:
                 if push[i] != 0.0 and M[i, i] > 0.0:
                     free += push[i] / (M[i, i] * D[i])
-                reach[i] = max(abs(free) / upper, release * reach[i])
-            if y[i] >= upper * (1.0 - TOLERANCE) or y[i] <= lower * (1.0 - TOLERANCE):
+                reach[i] = max(abs(free - centre[i]) / upper, release * reach[i])
+                if clipped and guard[g.LEARN] > 0.0:  # what is cut off on one side draws the range there
+                    cut = free - y[i]
+                    centre[i] += centre_step * (cut - math.copysign(min(threshold, abs(cut)), cut))
+            if clipped:
                 guard[g.CLIPPED] += 1.0
 
         if guard[g.LEARN] > 0.0:

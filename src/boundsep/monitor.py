@@ -53,3 +53,26 @@ class Monitor:
         changed = np.abs(np.log(gains / self.gains[0]))
         moved = float(max(turned.max(), changed.max()))
         return moved if math.isfinite(moved) else math.inf
+
+    def turned(self, unmixing: Matrix) -> float:
+        """Return by how much the map has turned since the older mark, as the SIR, in dB, that it had when it did.
+
+        What was then a source's output is a mixture by the map of now: the energy that stayed over that which did not.
+        The error of a map that learns falls, so that of now is no larger.
+        """
+        return agreement(self.maps[0], unmixing) if self.at[0] > 0.0 else 0.0
+
+
+def directions(unmixing: Matrix) -> Matrix:
+    """Return the rows of a map, each of length one."""
+    norms = np.linalg.norm(unmixing, axis=1, keepdims=True)
+    return unmixing / np.where(norms > 0.0, norms, 1.0)
+
+
+def agreement(older: Matrix, newer: Matrix) -> float:
+    """Return the energy that stays with its output from one map to another, over that which does not, in dB."""
+    older, newer = directions(older), directions(newer)
+    energy = (newer @ np.linalg.pinv(older)) ** 2
+    stayed = float(np.trace(energy))
+    left = max(float(energy.sum()) - stayed, 1e-30 * stayed)
+    return 10.0 * math.log10(stayed / left) if stayed > 0.0 else 0.0

@@ -30,6 +30,7 @@ class Neurons:
         "W": ("d", "q"),
         "M": ("d", "d"),
         "D": ("d",),
+        "centre": ("d",),
         "P": ("d or 0", "d or 0"),
         "guard": (g.LENGTH,),
         "reach": ("d",),
@@ -38,6 +39,7 @@ class Neurons:
     W: Matrix
     M: Matrix
     D: Vector
+    centre: Vector
     P: Matrix
     guard: Vector
     reach: Vector
@@ -52,7 +54,7 @@ class Neurons:
         """Return the state before the first sample: outputs that copy the inputs, in units of the limit."""
         d, q = n_outputs, n_inputs
         P = np.zeros((d, d) if inverse else (0, 0))
-        neurons = cls(np.zeros((d, q)), np.zeros((d, d)), np.zeros(d), P, np.zeros(g.LENGTH), np.zeros(d))
+        neurons = cls(np.zeros((d, q)), np.zeros((d, d)), np.zeros(d), np.zeros(d), P, np.zeros(g.LENGTH), np.zeros(d))
         neurons._begin(limit)
         return neurons
 
@@ -62,6 +64,7 @@ class Neurons:
         self.W[:] = scale * limit * np.eye(d, q)
         self.M[:] = limit**2 * np.eye(d)
         self.D[:] = (scale / limit) ** 2
+        self.centre[:] = 0.0
         if self.P.size:
             self.P[:] = np.eye(d) / limit**2
 
@@ -75,7 +78,7 @@ class Neurons:
             P = residual = u = None
             if euler:
                 u = np.zeros_like(self.D)
-            elif resting or not self.P.size:
+            elif resting or not self.P.size or rates[kernels.THRESHOLD] > 0.0:
                 residual = self._work[kernels.PUSH, : len(self.D)]
             else:
                 P = self.P
@@ -88,6 +91,7 @@ class Neurons:
                 residual,
                 u,
                 self.D,
+                self.centre,
                 rates,
                 self.guard,
                 self.reach,

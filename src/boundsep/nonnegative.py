@@ -4,9 +4,12 @@ from typing import Any
 
 import numpy as np
 
+from boundsep import _validation as v
 from boundsep import schedules
 from boundsep._types import Vector
 from boundsep.separator import OnlineSeparator
+from boundsep.state import State
+from boundsep.whitening import Fixed
 
 
 class NSM(OnlineSeparator):
@@ -22,10 +25,10 @@ class NSM(OnlineSeparator):
         How many sources to separate; by default as many as X has independent channels.
     forgetting : float, default=4e-3
         The share of its memory that the network gives up each sample.
-    whiten : {"exact", "online", "neural"} or None, default="exact"
+    whiten : {"auto", "exact", "online", "neural"} or None, default="auto"
         How the input is whitened; see `BSM`.
-    n_passes : int, default=1
-        How often `fit` goes over the record.
+    n_passes : int or "auto", default="auto"
+        How often `fit` goes over the record; by default once.
     tol : float, default=0.2
         `fit` warns if the map moved by more than this over the last part of the learning.
     random_state : int, RandomState instance or None, default=None
@@ -69,8 +72,8 @@ class NSM(OnlineSeparator):
         n_components: int | None = None,
         *,
         forgetting: float = 4e-3,
-        whiten: str | None = "exact",
-        n_passes: int = 1,
+        whiten: str | None = "auto",
+        n_passes: int | str = "auto",
         tol: float = 0.2,
         random_state: Any = None,
     ) -> None:
@@ -80,6 +83,16 @@ class NSM(OnlineSeparator):
         self.n_passes = n_passes
         self.tol = tol
         self.random_state = random_state
+
+    def _check_params(self) -> None:
+        super()._check_params()
+        v.check_real("NSM", "forgetting", self.forgetting, 0.0, 1.0)
+
+    def _begun(self, d: int, q: int, whiten: str | Fixed | None, expected: int) -> State:
+        return State.start(d, q, whiten=whiten, rates=self._rates(), keep_mean=True)
+
+    def _change(self, state: State) -> None:
+        state.set_rates(self._rates())
 
     def _rates(self) -> Vector:
         return schedules.paper(self.forgetting, 0.0, 0.0, lower=0.0, upper=np.inf)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Course:
+class History:
     """How a separation went: at each count of samples the total SIR in dB and the gains; and a look at the end."""
 
     samples: Vector
@@ -38,7 +38,7 @@ def score_table(scores: Scores) -> Table:
     return table
 
 
-def save_course(course: Course, path: Path, title: str) -> None:
+def save_history(history: History, path: Path, title: str) -> None:
     """Draw how a separation went: SIR and gains over the samples, and two channels before and after."""
     try:
         import matplotlib as mpl
@@ -49,24 +49,24 @@ def save_course(course: Course, path: Path, title: str) -> None:
         figure = Figure(figsize=(9.6, 6.6), layout="constrained")
         figure.suptitle(title, x=0.01, ha="left", fontsize=12)
         axes = figure.subplot_mosaic([["sir", "gains"], ["before", "after"]])
-        thousands = course.samples / 1000.0
+        thousands = history.samples / 1000.0
 
-        axes["sir"].plot(thousands, course.sir, color=COLOURS[0])
+        axes["sir"].plot(thousands, history.sir, color=COLOURS[0])
         axes["sir"].set(
             title="Separation: total SIR",
             xlabel="samples (thousands)",
             ylabel="dB",
             xlim=(0.0, thousands[-1]),
         )
-        axes["gains"].plot(thousands, course.gains, color=COLOURS[2], alpha=0.7, linewidth=1.0)
+        axes["gains"].plot(thousands, history.gains, color=COLOURS[2], alpha=0.7, linewidth=1.0)
         axes["gains"].set(
             title=r"Gains $D_{ii}$ settling",
             xlabel="samples (thousands)",
             xlim=(0.0, thousands[-1]),
             ylim=(0, None),
         )
-        _scatter(axes["before"], course.mixtures, "Two of the mixtures", "sensor")
-        _scatter(axes["after"], course.outputs, "Two of the outputs: a filled box", "output")
+        _scatter(axes["before"], history.mixtures, "Two of the mixtures", "sensor")
+        _scatter(axes["after"], history.outputs, "Two of the outputs: a filled box", "output")
         figure.savefig(path)
 
 

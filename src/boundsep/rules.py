@@ -23,8 +23,11 @@ def clip(z: Vector, limit: float = 1.0) -> Vector:
     return np.clip(z, -limit, limit)
 
 
-def shrink_and_clip(z: Vector, threshold: float, lower: float, upper: float) -> Vector:
-    r"""Apply the sparse section's activation :math:`a_{T,\lambda}`: soft threshold, then clip."""
+def shrink_and_clip(z: Vector, threshold: float, lower: Vector | float, upper: Vector | float) -> Vector:
+    r"""Apply the sparse section's activation :math:`a_{T,\lambda}`: soft threshold, then clip.
+
+    Here and below the limits may be one for all neurons, or one for each: centre + lower, centre + upper.
+    """
     return np.clip(np.sign(z) * np.maximum(np.abs(z) - threshold, 0.0), lower, upper)
 
 
@@ -34,9 +37,12 @@ def unclipped_map(W: Matrix, M: Matrix, D: Vector) -> Matrix:
 
 
 # --- the dynamics, Eq. (17), three ways to its resting state ----------------------------------------------
+# Each returns the settled outputs y, and the inputs of the clip, u / (M_ii D_i), that they are clipped from.
 
 
-def activation(u: Vector, M: Matrix, D: Vector, threshold: float, lower: float, upper: float) -> Vector:
+def activation(
+    u: Vector, M: Matrix, D: Vector, threshold: float, lower: Vector | float, upper: Vector | float
+) -> Vector:
     """Return the outputs of membrane states, second line of Eq. (17): ``y = c(u / (M_ii D_ii))``."""
     return shrink_and_clip(u / (np.diag(M) * D), threshold, lower, upper)
 
@@ -52,13 +58,13 @@ def settle_euler(
     M: Matrix,
     D: Vector,
     threshold: float = 0.0,
-    lower: float = -1.0,
-    upper: float = 1.0,
+    lower: Vector | float = -1.0,
+    upper: Vector | float = 1.0,
     *,
     step: float = 0.2,
     tolerance: float = 1e-6,
     most: int = 1000,
-) -> Vector:
+) -> tuple[Vector, Vector]:
     """Integrate Eq. (17) from rest by Euler steps until no output would move by more than the tolerance."""
     u = np.zeros_like(D)
     y = np.zeros_like(D)
@@ -69,7 +75,7 @@ def settle_euler(
         y = activation(u, M, D, threshold, lower, upper)
         if np.max(np.abs(flow) / (np.diag(M) * D)) <= tolerance:
             break
-    return y
+    return y, u / (np.diag(M) * D)
 
 
 def settle_sweeping(
@@ -77,35 +83,36 @@ def settle_sweeping(
     M: Matrix,
     D: Vector,
     threshold: float = 0.0,
-    lower: float = -1.0,
-    upper: float = 1.0,
+    lower: Vector | float = -1.0,
+    upper: Vector | float = 1.0,
     *,
     tolerance: float = 1e-6,
     most: int = 50,
-) -> Vector:
+) -> tuple[Vector, Vector]:
     """Solve for the fixed point of Eq. (17): each neuron in turn takes its best value, given the others."""
     y = np.zeros_like(D)
+    least, largest = np.broadcast_to(lower, y.shape), np.broadcast_to(upper, y.shape)
     for _ in range(most):
         before = y.copy()
         for i in range(len(y)):
             if M[i, i] > 0.0:
                 u_i = a[i] - M[i] @ (D * y) + M[i, i] * D[i] * y[i]
-                y[i] = shrink_and_clip(u_i / (M[i, i] * D[i]), threshold, lower, upper)
+                y[i] = shrink_and_clip(u_i / (M[i, i] * D[i]), threshold, least[i], largest[i])
         if np.max(np.abs(y - before)) <= tolerance:
             break
-    return y
+    return y, y + (a - M @ (D * y)) / (np.diag(M) * D)
 
 
 def settle_descent(
     a: Vector,
     M: Matrix,
     D: Vector,
-    lower: float = -1.0,
-    upper: float = 1.0,
+    lower: Vector | float = -1.0,
+    upper: Vector | float = 1.0,
     *,
     tolerance: float = 1e-6,
     most: int = 50,
-) -> Vector:
+) -> tuple[Vector, Vector]:
     r"""Solve for the same fixed point from the other side: by descent on the multipliers of the bounds.
 
     With ``z = D y`` the resting state solves :math:`\min_z z^\top M z/2 - a^\top z` in the box
@@ -115,11 +122,12 @@ def settle_descent(
     P = np.linalg.inv(M)
     z = P @ a
     push = np.zeros_like(D)
+    least, largest = lower * D, upper * D
     for _ in range(most):
         moved = 0.0
         for i in range(len(z)):
             free = z[i] + P[i, i] * push[i]
-            wanted = (free - np.clip(free, lower * D[i], upper * D[i])) / P[i, i]
+            wanted = (free - np.clip(free, least[i], largest[i])) / P[i, i]
             change = wanted - push[i]
             motion = abs(change) * P[i, i] / D[i]
             if motion > tolerance:
@@ -128,7 +136,7 @@ def settle_descent(
                 moved = max(moved, motion)
         if moved <= tolerance:
             break
-    return np.clip(z / D, lower, upper)
+    return np.clip(z / D, lower, upper), (z + push / np.diag(M)) / D
 
 
 # --- learning, the three updates after Eq. (18) -----------------------------------------------------------
@@ -154,14 +162,72 @@ def inhibition(M: Matrix, D: Vector) -> Vector:
     return (M * M) @ D
 
 
-def update_D(W: Matrix, M: Matrix, D: Vector, gain_step: float, gain_leak: float) -> Vector:
-    """Balance excitation and inhibition, with a leak. W and M are those already updated.
+def update_D(
+    W: Matrix, M: Matrix, D: Vector, gain_step: float, gain_leak: float, leak_power: float = 1.0, limit: float = 1.0
+) -> Vector:
+    """Balance excitation and inhibition, with a leak in proportion to a power of D. W and M are those already updated.
 
+    The paper's power is 1; 0 and -1 descend on the sum of D and of log D (see ``leak_cost``); the last no longer below
+    a gain of 1/limit^2, which no source of unit power can have, and where it would run away.
     Not in the paper: a gain is positive, so no single step may take more than half of it. With steps small
     enough to learn by, that never acts.
     """
-    moved = (1.0 - gain_leak) * D + gain_step * (excitation(W) - inhibition(M, D))
+    rate = 1.0 / np.maximum(D, 1.0 / (D * limit**4)) if leak_power == -1.0 else D**leak_power
+    moved = D - gain_leak * rate + gain_step * (excitation(W) - inhibition(M, D))
     return np.maximum(moved, 0.5 * D)
+
+
+# --- not in the paper: the centre, and stage two -------------------------------------------------------------
+
+
+def cut_off(
+    free: Vector,
+    y: Vector,
+    threshold: float = 0.0,
+    lower: Vector | float = -1.0,
+    upper: Vector | float = 1.0,
+    *,
+    tolerance: float = 1e-6,
+) -> Vector:
+    """Return what the clip takes off its input, for each neuron that is at its limit."""
+    cut = free - y
+    cut = np.sign(cut) * np.maximum(np.abs(cut) - threshold, 0.0)
+    inside = (y < upper - tolerance) & (y > lower + tolerance)
+    return np.where(inside, 0.0, cut)
+
+
+def update_centre(centre: Vector, cut: Vector, step: float) -> Vector:
+    """Draw the range of each neuron to the side where it is cut off."""
+    return centre + step * cut
+
+
+def grow(V: Matrix, growth: Vector) -> Matrix:
+    """Let every neuron of stage two grow a little: the relative gradient of log |det V|."""
+    return (1.0 + growth)[:, None] * V
+
+
+def excess(V: Matrix, centre: Vector, x: Vector) -> Vector:
+    """Return by how much the outputs ``V x - centre`` exceed [-1, 1]."""
+    y = V @ x - centre
+    return y - clip(y)
+
+
+def push_back(V: Matrix, over: Vector, x: Vector, part: float) -> Matrix:
+    """Push neurons back by a part of their excess along ``V'y``, with y = V x: the relative gradient of its square."""
+    y = V @ x
+    return V - part * np.outer(over, V.T @ y) / (y @ y)
+
+
+def sharpening_cost(V: Matrix, centre: Vector, X: Matrix, weights: Vector, growth: float) -> float:
+    """Return what stage two descends on in the mean, samples weighted: half the squared excess, less log |det V|."""
+    Y = X @ V.T - centre
+    over = Y - clip(Y)
+    return float(0.5 * np.mean(weights * np.sum(over**2, axis=1)) - growth * np.linalg.slogdet(V)[1])
+
+
+def leak_cost(D: Vector, power: float) -> float:
+    """Return what a leak in proportion to ``D**power`` descends on: half the sum of D^2, the sum of D or of log D."""
+    return float(np.sum(np.log(D)) if power == -1.0 else np.sum(D ** (power + 1.0)) / (power + 1.0))
 
 
 # --- what all this descends on ----------------------------------------------------------------------------

@@ -15,12 +15,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from boundsep import _validation as v
 from boundsep._types import ArrayLike, Floats, Vector
-from boundsep.fitted import FittedAttributes
+from boundsep.fitted import POOR, FittedAttributes
 from boundsep.state import State
 from boundsep.whitening import Fixed, correlation_rank, moments
 
 CHUNK = 8192  # rows gathered and learnt from at a time
-MAY_CHANGE = ("forgetting", "gain_step", "gain_leak", "n_passes", "tol", "random_state")  # between chunks
+MAY_CHANGE = ("forgetting", "gain_step", "gain_leak", "tracking", "n_passes", "tol", "random_state")  # between chunks
+PATIENT, PATIENT_SQUARED = 4000, 60  # samples, by the number of components, before a stream is told it fails
 CERTAIN = 10  # samples a channel before a stream is told that it lacks rank
 
 
@@ -35,15 +36,15 @@ class OnlineSeparator(FittedAttributes, ClassNamePrefixFeaturesOutMixin, Transfo
 
     # Set by the subclass's __init__.
     n_components: int | None
-    forgetting: float
     whiten: str | None
-    n_passes: int
+    n_passes: int | str
     tol: float
     random_state: Any
 
     state_: State
     n_features_in_: int
     _rank_told: bool = False
+    _quality_due: float = 0.0  # the count of samples at which a stream is next told if it does not separate
     _param_names: ClassVar[tuple[str, ...]]
     _params_used: tuple[Any, ...] | None = None
 
@@ -52,17 +53,21 @@ class OnlineSeparator(FittedAttributes, ClassNamePrefixFeaturesOutMixin, Transfo
     def _check_params(self) -> None:
         owner = type(self).__name__
         v.check_count(owner, "n_components", self.n_components, none=True)
-        v.check_real(owner, "forgetting", self.forgetting, 0.0, 1.0)
-        v.check_option(owner, "whiten", self.whiten, ("exact", "online", "neural", None))
-        v.check_count(owner, "n_passes", self.n_passes)
+        v.check_option(owner, "whiten", self.whiten, ("auto", "exact", "online", "neural", None))
+        v.check_count(owner, "n_passes", self.n_passes, option="auto")
         v.check_real(owner, "tol", self.tol, 0.0, np.inf, low_too=True)
 
-    def _rates(self) -> Vector:
-        """Return the rates of learning and the limits of the outputs."""
+    def _begun(self, d: int, q: int, whiten: str | Fixed | None, expected: int) -> State:
+        """Return the state before the first sample; 0 are expected where that is not known."""
         raise NotImplementedError
 
-    def _by_euler(self) -> bool:
-        return False
+    def _change(self, state: State) -> None:
+        """Let the state go on with steps that have changed."""
+        raise NotImplementedError
+
+    def _passes(self, n_samples: int, n_components: int) -> int:
+        """Return how often `fit` goes over a record where that is left to it."""
+        return 1
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -99,9 +104,9 @@ class OnlineSeparator(FittedAttributes, ClassNamePrefixFeaturesOutMixin, Transfo
         with self._unchanged_on_failure():
             self._check_params()
             record = self._checked(X, first=True, at_least=2)
-            state = self._start(record, record=True)
+            state, n_passes = self._start(record, record=True)
             order = check_random_state(self.random_state)
-            for _ in range(self.n_passes):
+            for _ in range(n_passes):
                 shuffled = order.permutation(len(record))
                 for start in range(0, len(record), CHUNK):
                     chunk = record[shuffled[start : start + CHUNK]]
@@ -151,20 +156,26 @@ class OnlineSeparator(FittedAttributes, ClassNamePrefixFeaturesOutMixin, Transfo
                 self._check_params()
                 self._check_changes(first)
             chunk = self._checked(X, first=first)
-            state = self._start(chunk, record=False) if first else self.state_
+            state = self._start(chunk, record=False)[0] if first else self.state_
             if changed:
-                state.set_rates(self._rates())
+                self._change(state)
                 self._params_used = self._params_now()
             Y = state.learn(np.require(chunk, np.float64, ["C", "W"]))
             self.state_ = state
         self._tell_rank(state)
+        self._tell_quality(state)
         return Y.astype(chunk.dtype, copy=False)
 
-    def _start(self, X: Floats, *, record: bool) -> State:
-        """Return the state before the first sample. X is the whole record, or the first chunk of a stream."""
+    def _start(self, X: Floats, *, record: bool) -> tuple[State, int]:
+        """Return the state before the first sample, and the number of passes.
+
+        X is the whole record, or the first chunk of a stream.
+        """
         owner, q = type(self).__name__, X.shape[1]
         names = getattr(self, "feature_names_in_", None)
         whiten: str | Fixed | None = self.whiten
+        if whiten == "auto":
+            whiten = "exact" if record else "online"
         if record or whiten == "exact":
             if not record and len(X) <= q:
                 raise ValueError(v.first_chunk_too_short(*X.shape))
@@ -184,17 +195,18 @@ class OnlineSeparator(FittedAttributes, ClassNamePrefixFeaturesOutMixin, Transfo
                 whiten = Fixed.exact(mean, covariance, d, rank, keep_mean=self._keep_mean)
         else:
             d = v.check_n_components(owner, self.n_components, q, "channels of X")
-        return State.start(d, q, whiten=whiten, rates=self._rates(), keep_mean=self._keep_mean, euler=self._by_euler())
+        n_passes = self._passes(len(X), d) if isinstance(self.n_passes, str) else self.n_passes
+        return self._begun(d, q, whiten, n_passes * len(X) if record else 0), n_passes
 
     def _finish(self, state: State) -> None:
         """Take the learnt state over; warn if it still moves."""
         self.state_ = state
         self._params_used = self._params_now()
         self._rank_told = False
+        self._quality_due = 0
         self._tell_rank(state)
         if not self.converged_:
-            message = v.not_settled(type(self).__name__, self.movement_, self.tol, state.n_samples, self._needed())
-            v.warn(message, ConvergenceWarning)
+            v.warn(self._why_not(state), ConvergenceWarning)
 
     def _tell_rank(self, state: State) -> None:
         """Warn, once, if a whitener that learns has not found as many axes as there are components."""
@@ -202,6 +214,18 @@ class OnlineSeparator(FittedAttributes, ClassNamePrefixFeaturesOutMixin, Transfo
         if rank < d and not self._rank_told and state.n_samples > CERTAIN * q:
             self._rank_told = True
             v.warn(v.rank_fell(rank, d, state.n_samples))
+
+    def _tell_quality(self, state: State) -> None:
+        """Warn, once, if a stream that tunes itself does not separate."""
+        if not state.course.tunes or state.n_samples < self._quality_due:
+            return
+        d = len(state.neurons.D)
+        due: float = max(PATIENT * d, PATIENT_SQUARED * d**2)
+        if state.n_samples >= due:
+            separates = state.quality() >= POOR
+            due = 2 * state.n_samples if separates else np.inf
+            v.warn(None if separates else v.not_separated(type(self).__name__, state.quality(), state.n_samples))
+        self._quality_due = due
 
     def _checked(self, X: ArrayLike, *, first: bool = False, at_least: int = 1) -> Floats:
         """Return X as a matrix of floats, float32 left as it is; raise if it can't be used."""
@@ -254,12 +278,12 @@ class OnlineSeparator(FittedAttributes, ClassNamePrefixFeaturesOutMixin, Transfo
         Returns
         -------
         Y : ndarray of shape (n_samples, n_components)
-            ``(X - mean_) @ components_.T``, each source in the box of the network's limits; ``X @ components_.T`` where
-            the method keeps the mean.
+            ``(X - mean_) @ components_.T - centre_``, each source in the box of the network's limits; without
+            ``mean_`` where the method keeps the mean.
         """
         check_is_fitted(self)
         checked = self._checked(X)
-        Y: Floats = (checked - self._offset) @ self.components_.T
+        Y: Floats = (checked - self._offset) @ self.components_.T - self.centre_
         return Y.astype(checked.dtype, copy=False)
 
     def inverse_transform(self, Y: ArrayLike) -> Floats:
@@ -273,13 +297,13 @@ class OnlineSeparator(FittedAttributes, ClassNamePrefixFeaturesOutMixin, Transfo
         Returns
         -------
         X : ndarray of shape (n_samples, n_features)
-            ``Y @ mixing_.T + mean_``; without ``mean_`` where the method keeps the mean.
+            ``(Y + centre_) @ mixing_.T + mean_``; without ``mean_`` where the method keeps the mean.
         """
         check_is_fitted(self)
         checked: Floats = check_array(Y, dtype=[np.float64, np.float32], input_name="Y")
         if checked.shape[1] != self._n_features_out:
             raise ValueError(v.wrong_number_of_sources(type(self).__name__, checked.shape[1], self._n_features_out))
-        mixed: Floats = checked @ self.mixing_.T + self._offset
+        mixed: Floats = (checked + self.centre_) @ self.mixing_.T + self._offset
         return mixed.astype(checked.dtype, copy=False)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -339,7 +363,7 @@ class OnlineSeparator(FittedAttributes, ClassNamePrefixFeaturesOutMixin, Transfo
 
     @property
     def _offset(self) -> Vector | float:
-        return 0.0 if self._keep_mean else self.state_.whitener.mean
+        return 0.0 if self._keep_mean else self.state_.serving.mean
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "state_")

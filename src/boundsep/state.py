@@ -3,49 +3,28 @@
 This is also the path for those who check their input themselves: no validation, no scikit-learn.
 """
 
-import json
-import os
-import struct
-import zipfile
-import zlib
-from dataclasses import dataclass, fields
-from pathlib import Path
-from typing import Any, ClassVar, Final, Self, TypeAlias
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from boundsep import kernels, schedules
-from boundsep._files import written_whole
+from boundsep import course, kernels, schedules
+from boundsep import guard as g
 from boundsep._types import Matrix, Vector
-from boundsep._validation import StateFileError, check_option, check_samples, check_stored_array
+from boundsep._validation import check_option, check_samples
+from boundsep.course import Course
+from boundsep.drift import Drift
 from boundsep.monitor import Monitor
 from boundsep.neurons import Neurons
+from boundsep.sharpening import Sharpening
+from boundsep.state_file import LEARNING, Stored
 from boundsep.whitening import MEMORY, Fixed, Online, Whitener
 from boundsep.whitening_local import Neural
 
-FORMAT: Final = "boundsep state"
-VERSION: Final = 1
-WHITENERS: Final[dict[str, Any]] = {"fixed": Fixed, "online": Online, "neural": Neural}
-# What NumPy and zipfile raise on a file that is cut off, altered, or something else.
-UNREADABLE: Final = (
-    ValueError,
-    TypeError,
-    EOFError,
-    KeyError,
-    IndexError,
-    NotImplementedError,
-    RuntimeError,
-    MemoryError,
-    OverflowError,
-    struct.error,
-    zipfile.BadZipFile,
-    zlib.error,
-)
-About: TypeAlias = dict[str, Any]
-
 
 @dataclass(slots=True, eq=False)
-class State:
+class State(Stored):
     """Whitener, neurons, rates and monitor: everything that a separator needs to go on, bit for bit.
 
     `State.start` makes one, `State.load` brings one back. It can be copied and pickled.
@@ -58,8 +37,18 @@ class State:
         W, M, D and counts.
     monitor : Monitor
         What tells whether they have settled.
-    rates : ndarray of shape (6,)
+    course : Course
+        What stage the learning is in.
+    drift : Drift
+        How long a memory a drifting mixing allows.
+    sharpening, champion : Sharpening
+        Stage two, and the map that it has to beat while another is tried.
+    to_champion : Fixed
+        What brings samples to that.
+    rates : ndarray of shape (8,)
         Rates of learning and limits, from `schedules`; see `set_rates`.
+    whiten : str or None
+        Which whitener learns, where one does.
     euler : bool
         Whether outputs settle by integrating the differential equation.
     n_samples : int
@@ -77,12 +66,26 @@ class State:
     (2, 3)
     """
 
-    PARTS: ClassVar[dict[str, Any]] = {"neurons": Neurons, "monitor": Monitor}
+    PARTS: ClassVar[dict[str, Any]] = {
+        "neurons": Neurons,
+        "monitor": Monitor,
+        "course": Course,
+        "drift": Drift,
+        "sharpening": Sharpening,
+        "champion": Sharpening,
+        "to_champion": Fixed,
+    }
 
     whitener: Whitener
     neurons: Neurons
     monitor: Monitor
+    course: Course
+    drift: Drift
+    sharpening: Sharpening
+    champion: Sharpening
+    to_champion: Fixed
     rates: Vector
+    whiten: str | None = None
     euler: bool = False
     n_samples: int = 0
 
@@ -94,6 +97,12 @@ class State:
         *,
         whiten: str | Fixed | None = "online",
         rates: Vector | None = None,
+        limit: float = 1.0,
+        sharpen: bool = True,
+        leak: str = "log",
+        sparsity: float = 0.0,
+        tracking: float | None = None,
+        expected: int = 0,
         keep_mean: bool = False,
         euler: bool = False,
     ) -> Self:
@@ -106,7 +115,19 @@ class State:
         whiten : "online", "neural", None or Fixed
             How the input is whitened; a ``Fixed`` whitener is taken as it is.
         rates : ndarray, optional
-            The rates of learning and the limits of the outputs, from `schedules`; the paper's by default.
+            Constant rates of learning, and the limits of the outputs, from `schedules`; by default it tunes itself.
+        limit : float
+            Where it tunes itself: the outputs' limit. This and the next four are as for `BSM`.
+        sharpen : bool
+            Whether stage two follows.
+        leak : {"quadratic", "linear", "log"}
+            What the leak descends on.
+        sparsity : float
+            The soft threshold of the neurons.
+        tracking : float, optional
+            How many samples to remember.
+        expected : int
+            How many samples are to come in all, where that is known.
         keep_mean : bool
             Leave the mean in what the network sees.
         euler : bool
@@ -116,43 +137,61 @@ class State:
         -------
         State
         """
-        rates = schedules.paper() if rates is None else rates
         if not 1 <= n_components <= n_features:
             raise ValueError(f"n_components must be from 1 to n_features={n_features}. Got {n_components!r}.")
         if not (whiten is None or isinstance(whiten, Fixed)):
-            check_option("State", "whiten", whiten, ("online", "neural", None))
-        whitener: Whitener
+            check_option("State", "whiten", whiten, (*LEARNING, None))
+        d, q = n_components, n_features if whiten is None else n_components
         if isinstance(whiten, Fixed):
-            whitener = whiten
-        elif whiten is None:
-            whitener = Fixed.nothing(n_features)
+            q = len(whiten.map)
+        if rates is None:
+            memory = math.inf if tracking is None else tracking
+            power = schedules.LEAKS[leak]
+            plan = Course.start(d, q, sharpens=sharpen, leak=power, sparsity=sparsity, expected=expected, memory=memory)
+            rates = plan.rates(limit)
         else:
-            kind = WHITENERS[whiten]
-            forgetting = float(rates[kernels.FORGETTING])
-            whitener = kind.start(n_components, n_features, forgetting, keep_mean=keep_mean)
-        n_inputs = len(whitener.map)
-        upper = float(rates[kernels.UPPER])
-        neurons = Neurons.start(
-            n_components,
-            n_inputs,
-            limit=upper if np.isfinite(upper) else 1.0,
-            inverse=not euler and rates[kernels.THRESHOLD] == 0.0,
+            plan = Course.constant(d, q)
+        whitener: Whitener = whiten if isinstance(whiten, Fixed) else Fixed.nothing(n_features)
+        if isinstance(whiten, str):
+            whitener = LEARNING[whiten].start(d, n_features, _pace(rates), keep_mean=keep_mean)
+        return cls(
+            whitener,
+            Neurons.start(d, q, limit=_limit(rates), inverse=not euler and rates[kernels.THRESHOLD] == 0.0),
+            Monitor.start(d, q),
+            plan,
+            Drift(),
+            Sharpening.blank(d, q),
+            Sharpening.blank(d, q),
+            Fixed.blank(q, n_features),
+            rates,
+            whiten if isinstance(whiten, str) else None,
+            euler,
         )
-        return cls(whitener, neurons, Monitor.start(n_components, n_inputs), rates, euler)
 
     def set_rates(self, rates: Vector) -> None:
         """Go on with other rates of learning; limits and threshold stay as they were at the start.
 
         Parameters
         ----------
-        rates : ndarray of shape (6,)
+        rates : ndarray of shape (8,)
             From `schedules`.
         """
         if not np.array_equal(rates[kernels.THRESHOLD :], self.rates[kernels.THRESHOLD :]):
             raise ValueError("Threshold and limits of a network can't change while it learns: start another.")
         self.rates = rates
         if isinstance(self.whitener, Online | Neural):
-            self.whitener.forgetting = float(rates[kernels.FORGETTING]) / MEMORY
+            self.whitener.forgetting = _pace(rates) / MEMORY
+
+    def track(self, memory: float | None) -> None:
+        """Go on with another memory, where it tunes itself.
+
+        Parameters
+        ----------
+        memory : float or None
+            How many samples to remember; None leaves it to what the network sees.
+        """
+        memory = math.inf if memory is None else memory
+        self.course.memory = self.sharpening.memory = self.champion.memory = memory
 
     def learn(self, X: Matrix) -> Matrix:
         """Separate the rows of X in turn, learning from each; return the network's outputs.
@@ -168,20 +207,137 @@ class State:
             The settled outputs, within the limits of the neurons.
         """
         check_samples(X, len(self.whitener.mean))
-        room = int(self.monitor.at[2]) - self.n_samples
+        room = self._room()
         if len(X) < room:
-            self.n_samples += len(X)
-            return self.neurons.learn(self.whitener.learn(X), self.rates, euler=self.euler)
+            return self._learn(X)
         pieces = []
         while len(X):
-            piece = self.neurons.learn(self.whitener.learn(X[:room]), self.rates, euler=self.euler)
-            pieces.append(piece)
+            pieces.append(self._learn(X[:room]))
             X = X[room:]
-            self.n_samples += len(piece)
-            if len(piece) == room:
-                self.monitor.mark(self.neurons.unmixing(), self.neurons.D)
-            room = int(self.monitor.at[2]) - self.n_samples
+            if self.n_samples == self.monitor.at[2]:
+                self.monitor.mark(self.unmixing(), self.neurons.D)
+            if self.course.heard == self.course.due:
+                self._look()
+            room = self._room()
         return np.concatenate(pieces)
+
+    def _room(self) -> int:
+        """Return how many samples there are until something is to be noted or decided."""
+        return min(int(self.monitor.at[2]) - self.n_samples, self.course.due - self.course.heard)
+
+    def _learn(self, X: Matrix) -> Matrix:
+        """Learn from samples between which nothing is decided; return what the best network says of them."""
+        stage = self.course.stage
+        sharpening = stage in (course.SHARPENING, course.TRIAL)
+        guard = self.sharpening.guard if sharpening else self.neurons.guard
+        silent = guard[g.SILENT]
+        x = self.whitener.learn(X)
+        if sharpening:
+            Y = _limit(self.rates) * self.sharpening.learn(x)
+        else:
+            Y = self.neurons.learn(x, self.rates, euler=self.euler)
+        if stage in (course.AUDITION, course.TRIAL):
+            Y = _limit(self.rates) * self.champion.learn(self.to_champion.learn(X))
+        self.n_samples += len(X)
+        self.course.heard += len(X) - int(guard[g.SILENT] - silent)
+        return Y
+
+    def _look(self) -> None:
+        """Let the course decide what comes next, and do what that takes."""
+        plan, before = self.course, self.course.stage
+        if before == course.SHARPENING:
+            plan.look_at_faces(self.sharpening)
+            if plan.heard >= plan.expected:  # a record that is learnt in random order does not drift
+                self._follow_drift()
+        elif before == course.TRIAL:
+            plan.look_at_faces(self.champion, self.sharpening)
+        elif before == course.AUDITION and plan.lost(self.champion):
+            plan.enter(course.SEPARATING)
+        elif self.whitener.rank < len(self.neurons.D):  # not every component has shown itself yet
+            plan.enter(before)
+        else:
+            plan.look_at_map(self.neurons.unmixing(), self.rates[kernels.FORGETTING])
+        if plan.stage != before:
+            self._enter(before)
+        if plan.stage in (course.SEPARATING, course.SETTLING, course.AUDITION):
+            self.rates = plan.rates(_limit(self.rates))
+
+    def _follow_drift(self) -> None:
+        """Let stage two remember no more than the drift of the mixing allows."""
+        sharpening = self.sharpening
+        if sharpening.hits() >= course.MATURE * sharpening.patience * len(sharpening.centre):
+            passed = self.course.heard - self.course.since
+            self.drift.watch(sharpening.sharpness(), sharpening.hits(), len(sharpening.centre), passed)
+        sharpening.memory = min(self.course.memory, self.drift.memory)
+
+    def _enter(self, before: int) -> None:
+        """Make what the stage needs that the course has entered, coming from another."""
+        after = self.course.stage
+        self.drift = Drift()
+        if after == course.AUDITION:
+            self.champion, self.to_champion = self.sharpening, self._frozen()
+            self._begin()
+        elif after == course.SHARPENING and before == course.TRIAL:
+            better = course.BETTER + course.BETTER_EACH * len(self.neurons.D)
+            trial = self.sharpening.volume(self.whitener.map)
+            if trial < self.champion.volume(self.to_champion.map) + better:
+                self.sharpening, self.whitener = self.champion, self.to_champion
+            d, q = self.neurons.W.shape
+            self.champion, self.to_champion = Sharpening.blank(d, q), Fixed.blank(*self.whitener.map.shape)
+        elif after in (course.SHARPENING, course.TRIAL):
+            self._sharpen()
+        elif after == course.SEPARATING:
+            self._begin()
+
+    def _begin(self) -> None:
+        """Begin stage one afresh, and the whitening, where that learns."""
+        d, q = self.neurons.W.shape
+        limit = _limit(self.rates)
+        self.neurons = Neurons.start(d, q, limit=limit, inverse=bool(self.neurons.P.size))
+        if self.whiten is not None:
+            self.whitener = LEARNING[self.whiten].start(*self.whitener.map.shape, _pace(self.course.rates(limit)))
+
+    def _frozen(self) -> Fixed:
+        """Return a whitener that goes on whitening as it does now."""
+        return Fixed(self.whitener.mean.copy(), self.whitener.map.copy())
+
+    def _sharpen(self) -> None:
+        """Begin stage two where stage one has come to. From here on the whitening stays as it is."""
+        self.whitener = self._frozen()
+        reach = self.neurons.reach
+        scale = np.where(reach > 0.0, reach, 1.0)
+        unmixing = self.neurons.unmixing() / (scale * _limit(self.rates))[:, None]
+        centre = self.neurons.centre / (scale * _limit(self.rates))
+        self.sharpening = Sharpening.start(
+            unmixing, centre, self.neurons.guard, self.course.patience, self.course.memory
+        )
+
+    def unmixing(self) -> Matrix:
+        """Return the linear map from the network's input to its output, as it is while no neuron clips.
+
+        Returns
+        -------
+        unmixing : ndarray of shape (n_components, inputs of the network)
+        """
+        sharper = self._sharper()
+        return self.neurons.unmixing() if sharper is None else _limit(self.rates) * sharper.unmixing()
+
+    @property
+    def guard(self) -> Vector:
+        """What `boundsep.guard` has counted and follows, in the network that outputs come from."""
+        sharper = self._sharper()
+        return self.neurons.guard if sharper is None else sharper.guard
+
+    @property
+    def serving(self) -> Whitener:
+        """What brings samples to the network that outputs come from."""
+        return self.to_champion if self.course.stage in (course.AUDITION, course.TRIAL) else self.whitener
+
+    def _sharper(self) -> Sharpening | None:
+        """Return the map of stage two that outputs come from, where they do."""
+        if self.course.stage in (course.AUDITION, course.TRIAL):
+            return self.champion
+        return self.sharpening if self.course.stage == course.SHARPENING else None
 
     def components(self) -> Matrix:
         """Return the total linear map, each row scaled so that its output fills the limits.
@@ -190,9 +346,23 @@ class State:
         -------
         components : ndarray of shape (n_components, n_features)
         """
-        reach = self.neurons.reach
-        scale = np.where(reach > 0.0, reach, 1.0)
-        return self.neurons.unmixing() @ self.whitener.map / scale[:, None]
+        return self.unmixing() @ self.serving.map / self._reach()[:, None]
+
+    def centre(self) -> Vector:
+        """Return where the middle of each source's range lies, in the scale of `components`.
+
+        Returns
+        -------
+        centre : ndarray of shape (n_components,)
+        """
+        sharper = self._sharper()
+        centre = self.neurons.centre if sharper is None else _limit(self.rates) * sharper.centre
+        return centre / self._reach()
+
+    def _reach(self) -> Vector:
+        """Return by how much outputs of the linear map exceed the limits."""
+        reach = np.ones_like(self.neurons.reach) if self._sharper() is not None else self.neurons.reach
+        return np.where(reach > 0.0, reach, 1.0)
 
     def movement(self) -> float:
         """Return how far map and gains have moved over the last part (a third to a half) of the learning.
@@ -202,89 +372,27 @@ class State:
         movement : float
             See `boundsep.monitor`; infinity while there is nothing yet to compare with.
         """
-        return self.monitor.movement(self.neurons.unmixing(), self.neurons.D)
+        return self.monitor.movement(self.unmixing(), self.neurons.D)
 
-    def save(self, path: str | os.PathLike[str], about: About | None = None) -> None:
-        """Save to one file, whole or not at all: it is written beside and renamed when it is on the disk.
-
-        Parameters
-        ----------
-        path : path-like
-            Where to; an older file of that name is replaced.
-        about : dict, optional
-            What else to keep, as JSON.
-        """
-        kind = next(name for name, known in WHITENERS.items() if type(self.whitener) is known)
-        header = {
-            "format": FORMAT,
-            "version": VERSION,
-            "about": about or {},
-            "whitener": kind,
-            "euler": self.euler,
-            "n_samples": self.n_samples,
-        }
-        arrays: dict[str, Any] = {"rates": self.rates}
-        for part in ("whitener", *self.PARTS):
-            for name in (f.name for f in fields(getattr(self, part)) if f.init):
-                arrays[f"{part}.{name}"] = np.asarray(getattr(getattr(self, part), name))
-        with written_whole(path) as file:
-            np.savez(file, header=np.array(json.dumps(header, default=_plain)), **arrays)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> tuple[Self, About]:
-        """Load what `save` wrote.
-
-        Parameters
-        ----------
-        path : path-like
-            The file.
+    def quality(self) -> float:
+        """Return an estimate of the total SIR, in dB, from what the network itself sees.
 
         Returns
         -------
-        state : State
-        about : dict
-            What was kept with it.
-
-        Raises
-        ------
-        StateFileError
-            If the file is not a state, is damaged, or is of a version that this one does not know.
+        quality : float
+            The smaller of what the movement of the map tells and, in stage two, the sharpness of its faces.
         """
-        try:
-            with Path(path).open("rb") as opened, np.load(opened, allow_pickle=False) as file:
-                arrays = {name: file[name] for name in file.files}
-        except UNREADABLE as error:
-            raise StateFileError(path, f"it is damaged or not a state file ({error})") from error
-        try:
-            return cls._from_arrays(arrays)
-        except (KeyError, TypeError, ValueError) as error:
-            raise StateFileError(path, str(error)) from error
-
-    @classmethod
-    def _from_arrays(cls, arrays: dict[str, Any]) -> tuple[Self, About]:
-        header = json.loads(str(arrays["header"]))
-        if header["format"] != FORMAT:
-            raise ValueError(f"it holds {header['format']!r}, not {FORMAT!r}")
-        if header["version"] != VERSION:
-            raise ValueError(f"it is of version {header['version']}, and this boundsep reads version {VERSION}")
-        sizes: dict[str, int] = {}
-        parts = {}
-        for part, kind in {"whitener": WHITENERS[header["whitener"]], **cls.PARTS}.items():
-            values = {}
-            for name in (f.name for f in fields(kind) if f.init):
-                value = arrays[f"{part}.{name}"]
-                check_stored_array(f"{part}.{name}", value, kind.SHAPES.get(name, ()), sizes)
-                values[name] = value if name in kind.SHAPES else value.item()
-            parts[part] = kind(**values)
-        check_stored_array("rates", arrays["rates"], (kernels.RATES,), sizes)
-        about, n_samples = header["about"], header["n_samples"]
-        if not isinstance(about, dict) or not isinstance(n_samples, int):
-            raise TypeError("its header holds values of the wrong type")
-        if parts["monitor"].at[2] <= n_samples:
-            raise ValueError("its counts contradict each other")
-        return cls(**parts, rates=arrays["rates"], euler=bool(header["euler"]), n_samples=n_samples), about
+        turned = self.monitor.turned(self.unmixing())
+        sharper = self._sharper()
+        return turned if sharper is None else min(turned, sharper.sharpness())
 
 
-def _plain(number: Any) -> Any:
-    """Return a NumPy number as Python's own, for JSON."""
-    return number.item()
+def _pace(rates: Vector) -> float:
+    """Return the forgetting that a whitener goes by: no faster than can be believed."""
+    return min(float(rates[kernels.FORGETTING]), g.PACE)
+
+
+def _limit(rates: Vector) -> float:
+    """Return the limit of the outputs; 1 where there is none."""
+    upper = float(rates[kernels.UPPER])
+    return upper if math.isfinite(upper) else 1.0

@@ -77,6 +77,11 @@ class Fixed:
         return len(self.map)
 
     @classmethod
+    def blank(cls, n_outputs: int, n_features: int) -> Self:
+        """Return what stands in for a whitener that has not been made yet."""
+        return cls(np.zeros(n_features), np.zeros((n_outputs, n_features)))
+
+    @classmethod
     def nothing(cls, n_features: int) -> Self:
         """Return the whitener that leaves its input as it is."""
         return cls(np.zeros(n_features), np.eye(n_features))
@@ -187,7 +192,7 @@ def follow_moments(
             continue
         clock[0] += 1.0
         w = max(forgetting, 1.0 / clock[0])
-        if clock[0] > 1.0 and power > 0.0 and g.admit(power / q, guard, forgetting, False) < 1.0:
+        if clock[0] > 1.0 and power > 0.0 and g.admit(power / q, guard, forgetting, False, g.RARE) < 1.0:
             w = 0.0  # a burst teaches nothing
         for j in range(q):
             mean[j] += w * e[j]
@@ -272,7 +277,7 @@ class Online:
         d, q = self.map.shape
         seen = self.clock[0]
         self.clock[1] = seen + max(1.0, np.floor(min(seen, 1.0 / self.forgetting) / REFRESH))
-        doubt = min(1.0, (q / seen) ** 2)
+        doubt = min(1.0, (q / seen) ** 4)
         # With all axes kept the channels are brought to one scale first, so that their units do not matter.
         unit = _units(self.covariance) if d == q else np.ones(q)
         covariance = self.covariance / np.outer(unit, unit)

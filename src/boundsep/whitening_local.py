@@ -130,7 +130,7 @@ def follow_locally(
             continue
         clock[SEEN] += 1.0
         w = max(forgetting, 1.0 / clock[SEEN])
-        quieter = g.admit(loudness / q, guard, forgetting, False) if loudness > 0.0 else 1.0
+        quieter = g.admit(loudness / q, guard, forgetting, False, g.RARE) if loudness > 0.0 else 1.0
         if quieter < 1.0:
             w = 0.0  # a burst teaches nothing
         for j in range(q):

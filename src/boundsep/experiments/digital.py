@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from boundsep import metrics, mixing, sources
+from boundsep import metrics, mixing, schedules, sources
 from boundsep._style import COLOURS
 from boundsep._types import Matrix
 from boundsep.experiments.rivals import unmix
@@ -64,7 +64,7 @@ def measure(settings: Settings, *, modulation: str, channel: str, seed: int) -> 
     else:
         mixture = mixing.mix(S, A, snr=settings.snr, random_state=seed)
     # The subspace of the antennas turns as well: the whitener has to forget in time.
-    state = State.start(d, len(A), whiten="online")
+    state = State.start(d, len(A), whiten="online", rates=schedules.paper())
     if channel == "turning":
         state.whitener.forgetting = 1.0 / window  # type: ignore[attr-defined]
     network, ica, done = [], [], 0

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from boundsep import metrics, mixing, sources
+from boundsep import metrics, mixing, schedules, sources
 from boundsep._style import COLOURS
 from boundsep._types import Matrix
 from boundsep._validation import missing_extra
@@ -71,7 +71,7 @@ def separate(settings: Settings, triple: list[str], seed: int) -> tuple[mixing.M
     S = (S - S.mean(axis=0)) / S.std(axis=0)
     mixture = mixing.mix(S, mixing.orthogonal(len(triple), random_state=seed))
     d = len(triple)
-    state = State.start(d, d, whiten=Fixed.exact(*moments(mixture.X), d))
+    state = State.start(d, d, whiten=Fixed.exact(*moments(mixture.X), d), rates=schedules.paper())
     rng = np.random.default_rng(seed)
     for _ in range(settings.passes):
         state.learn(mixture.X[rng.permutation(len(S))])

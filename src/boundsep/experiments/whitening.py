@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from boundsep import metrics, mixing, sources
+from boundsep import metrics, mixing, schedules, sources
 from boundsep._style import COLOURS
 from boundsep.experiments.drawing import curve_of_seeds
 from boundsep.experiments.runner import Cell, Results
@@ -53,7 +53,7 @@ def measure(settings: Settings, *, whiten: str, seed: int) -> dict[str, Any]:
     mixture = mixing.mix(S / S.std(axis=0), A)
     X = mixture.X + 5.0 * np.random.default_rng(2000 + seed).normal(size=q) * mixture.X.std()
     way = Fixed.exact(*moments(X), d) if whiten == "exact" else whiten
-    state = State.start(d, q, whiten=way)
+    state = State.start(d, q, whiten=way, rates=schedules.paper())
     errors, reached, done = [], [], 0
     for count in counts(settings):
         state.learn(X[done:count])
