@@ -236,3 +236,12 @@ def test_a_stream_that_separates_says_nothing():
     for chunk in np.split(mixture.X, 60):
         bsm.partial_fit(chunk)  # a warning would be an error
     assert bsm.converged_
+
+
+@compiled
+def test_a_record_that_is_followed_by_another_mixing():
+    """The whitening of the record no longer holds: from then on it is learnt online."""
+    one, other = mixture_of(sources.uniform, 30_000, 5, 1), mixture_of(sources.uniform, 40_000, 5, 91)
+    bsm = BSM(5, random_state=0).fit(one.X)
+    bsm.partial_fit(other.X)
+    assert metrics.sir(bsm.components_, other.A, other.power).total > 35.0

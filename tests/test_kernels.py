@@ -111,7 +111,7 @@ def test_learning_is_that_of_the_oracle(rng, way, leak):
         expected[t] = y - centre
         if way != "nonnegative":
             cut = rules.cut_off(free, y, threshold, centre + lower, centre + upper)
-            centre = rules.update_centre(centre, cut, step)
+            centre = rules.update_centre(centre, cut, step, upper)
         W, M = rules.update_W(W, x, y, forgetting), rules.update_M(M, y, forgetting)
         D = rules.update_D(W, M, D, gain_step, gain_leak, power, upper)
     assert way == "nonnegative" or np.ptp(centre) > 0.01
@@ -163,19 +163,21 @@ def test_the_ways_to_settle_agree(rng):
     size=st.floats(-6.0, 6.0),
     seed=st.integers(0, 2**32 - 1),
     sparsity=st.sampled_from([0.0, 0.4]),
+    centring=st.sampled_from([0.0, 0.2, 2.0]),
     repeat=st.booleans(),
 )
-def test_invariants(d, extra, n, size, seed, sparsity, repeat):
+def test_invariants(d, extra, n, size, seed, sparsity, centring, repeat):
     """Outputs stay in their box, M positive semidefinite, gains positive, whatever comes in."""
     rng = np.random.default_rng(seed)
     X = 10.0**size * rng.normal(size=(n, d + extra)) * rng.choice([0.0, 1.0, 100.0], (n, 1))
     if repeat:
         X = np.repeat(X[:1], n, axis=0)
-    state = start(d, d + extra, sparsity=sparsity, forgetting=0.05, gain_step=0.02)
+    state = start(d, d + extra, sparsity=sparsity, centring=centring, forgetting=0.05, gain_step=0.02)
     Y = state.learn(np.ascontiguousarray(X))
     neurons = state.neurons
     assert np.all(np.abs(Y) <= 1.0)
     assert np.all(neurons.D > 0.0)
+    assert np.all(np.abs(neurons.centre) < 1.0)
     np.testing.assert_array_equal(neurons.M, neurons.M.T)
     spread = np.linalg.eigvalsh(neurons.M)
     assert spread[0] >= -1e-12 * spread[-1]

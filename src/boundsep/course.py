@@ -41,12 +41,14 @@ BLUNT: Final = 6.0  # samples near a face for each that goes over it
 MATURE: Final = 2.0  # a map is mature when its neurons were hit so many times for each of their patience
 LOOK: Final = 16  # samples a source between looks while sharpening, but no fewer than ...
 LOOK_AT_LEAST: Final = 256
+LOOK_AT_MOST: Final = 1024  # ... and, in between, one part in so many of the samples of the stage
+SELDOM: Final = 16
 GOOD: Final = 20.0  # dB of sharpness that were reached ...
 LOST: Final = 10.0  # ... and how ill the samples fit, twice in a row, when the mixing has changed
 BETTER: Final = 0.1  # by which the volume of a map on trial, a logarithm, has to be the larger,
 BETTER_EACH: Final = 0.02  # ... and so much for each source
 RESTING: Final = 1.5  # after one trial, the next comes when so many times as many samples were heard
-RECORD: Final = 4000.0  # a record of so many samples a source is sharpened with patience 1, and a longer one with more
+RECORD: Final = 2500.0  # a record of so many samples a source is sharpened with patience 1, and a longer one with more
 MOST_PATIENT: Final = 60.0
 
 
@@ -152,7 +154,8 @@ class Course:
         Where another one is on ``trial``, that is what has to mature.
         """
         d = self.marks.shape[1]
-        self.due = self.heard + max(LOOK_AT_LEAST, LOOK * d)
+        apart = min(max((self.heard - self.since) // SELDOM, LOOK_AT_LEAST), LOOK_AT_MOST)
+        self.due = self.heard + max(apart, LOOK * d)
         if self.lost(serving):
             self.enter(SEPARATING)
             return

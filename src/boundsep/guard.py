@@ -30,7 +30,7 @@ from boundsep._types import Vector
 # Where each number stands in the vector.
 HEARD: Final = 0  # samples that were not silent
 ALLOWANCE: Final = 1  # a sample may exceed the mean power by this factor
-POWER: Final = 2  # mean square over the last samples, 256 or more
+POWER: Final = 2  # mean square over the last samples, 250 or more
 SLOW: Final = 3  # its logarithm, averaged over 16 times as many
 LEVEL: Final = 4  # the log power that the network is scaled to
 RETRY: Final = 5  # samples until the inverse of M is tried again; 0: the inverse is good
@@ -50,7 +50,7 @@ JUDGE: Final = 18  # HEARD at which the level is judged closely, after it has ch
 PEAK: Final = 19  # the largest power of a sample so far, as a ratio to the mean
 LENGTH: Final = 20
 
-PACE: Final = 1.0 / 256.0  # the mean power follows no faster: it takes so many samples to tell what is loud
+PACE: Final = 4e-3  # the mean power follows no faster: what is loud takes a few hundred samples to tell
 WARM_UP: Final = 64  # after so many samples the level is first judged
 FIRST: Final = 8  # so many pass whatever their power
 RARE: Final = 128.0  # ... at the least: a signal may visit its corners once in a hundred samples

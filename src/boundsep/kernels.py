@@ -24,6 +24,7 @@ LOWER: Final = 6
 UPPER: Final = 7
 RATES: Final = 8
 
+FURTHEST: Final = 0.95  # of the limit: how far from zero a centre may be
 TOLERANCE: Final = 1e-6  # a settled output may be off by this much of the limit
 MOST_SWEEPS: Final = 50
 EULER_STEP: Final = 0.2  # or 1/d: a step is stable below 2 over the largest eigenvalue of diag(M)^-1 M, at most d
@@ -313,7 +314,9 @@ def learn(
                 reach[i] = max(abs(free - centre[i]) / upper, release * reach[i])
                 if clipped and guard[g.LEARN] > 0.0:  # what is cut off on one side draws the range there
                     cut = free - y[i]
-                    centre[i] += centre_step * (cut - math.copysign(min(threshold, abs(cut)), cut))
+                    moved = centre[i] + centre_step * (cut - math.copysign(min(threshold, abs(cut)), cut))
+                    # The mean, zero, lies in the range: its middle is nearer than its ends.
+                    centre[i] = min(max(moved, -FURTHEST * upper), FURTHEST * upper)
             if clipped:
                 guard[g.CLIPPED] += 1.0
 

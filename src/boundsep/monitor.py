@@ -18,18 +18,27 @@ FIRST: Final = 16.0
 
 @dataclass(slots=True, eq=False)
 class Monitor:
-    """The last two marks: their linear maps (2, d, q), gains (2, d), and the counts of samples they stand at."""
+    """The last two marks: their linear maps (2, d, q), gains (2, d), and the counts of samples they stand at.
+
+    Counts begin at ``origin``, where the map was begun.
+    """
 
     SHAPES: ClassVar = {"maps": (2, "d", "q"), "gains": (2, "d"), "at": (3,)}
 
     maps: Matrix
     gains: Matrix
     at: Vector  # the older mark, the newer, and the one to come
+    origin: float = 0.0
 
     @classmethod
     def start(cls, n_outputs: int, n_inputs: int) -> Self:
         """Return the monitor before the first sample."""
         return cls(np.zeros((2, n_outputs, n_inputs)), np.ones((2, n_outputs)), np.array([0.0, 0.0, FIRST]))
+
+    def begin(self, n_samples: int) -> None:
+        """Forget the marks: another map begins here."""
+        self.origin = float(n_samples)
+        self.at[:] = self.origin, self.origin, self.origin + FIRST
 
     def mark(self, unmixing: Matrix, gains: Vector) -> None:
         """Note the network as it is at the mark that was due."""
@@ -37,7 +46,7 @@ class Monitor:
             kept[0] = kept[1]
             kept[1] = new
         self.at[:2] = self.at[1:]
-        self.at[2] = math.ceil(self.at[1] * SPACING)
+        self.at[2] = self.origin + math.ceil((self.at[1] - self.origin) * SPACING)
 
     def movement(self, unmixing: Matrix, gains: Vector) -> float:
         """Return how far the network has moved since the older mark: 0 not at all, 1 or more beyond knowing.
@@ -45,7 +54,7 @@ class Monitor:
         The larger of two numbers: the most that any gain has changed, as a logarithm, and the sine of the
         largest angle that any row of the map has turned by.
         """
-        if self.at[0] == 0.0:
+        if self.at[0] == self.origin:
             return math.inf
         norms = np.linalg.norm(self.maps[0], axis=1) * np.linalg.norm(unmixing, axis=1)
         cosines = np.sum(self.maps[0] * unmixing, axis=1) / np.where(norms > 0.0, norms, 1.0)
@@ -60,7 +69,7 @@ class Monitor:
         What was then a source's output is a mixture by the map of now: the energy that stayed over that which did not.
         The error of a map that learns falls, so that of now is no larger.
         """
-        return agreement(self.maps[0], unmixing) if self.at[0] > 0.0 else 0.0
+        return agreement(self.maps[0], unmixing) if self.at[0] > self.origin else 0.0
 
 
 def directions(unmixing: Matrix) -> Matrix:

@@ -12,7 +12,10 @@ from boundsep.state import State
 from boundsep.whitening import Fixed
 
 STEPS: Final = {"forgetting": 4e-3, "gain_step": 1e-3, "gain_leak": 1e-6}  # the paper's
-FEW, FEW_SQUARED = 20_000, 100  # a record of fewer samples, or of fewer for each pair of components, is gone over again
+FEW, FEW_SQUARED = (
+    100_000,
+    100,
+)  # a record of fewer samples, or of fewer for each pair of components, is gone over again
 MOST_PASSES: Final = 100
 
 

@@ -196,9 +196,9 @@ def cut_off(
     return np.where(inside, 0.0, cut)
 
 
-def update_centre(centre: Vector, cut: Vector, step: float) -> Vector:
-    """Draw the range of each neuron to the side where it is cut off."""
-    return centre + step * cut
+def update_centre(centre: Vector, cut: Vector, step: float, limit: float = 1.0) -> Vector:
+    """Draw the range of each neuron to the side where it is cut off; zero, which is the mean, stays within it."""
+    return np.clip(centre + step * cut, -0.95 * limit, 0.95 * limit)
 
 
 def grow(V: Matrix, growth: Vector) -> Matrix:

@@ -16,12 +16,12 @@ LEAKS: Final = {"quadratic": 1.0, "linear": 0.0, "log": -1.0}
 
 WINDOW: Final = 2.0  # samples a source in the network's memory while it separates
 GAINS_FOLLOW: Final = 0.3  # gain step over forgetting
-LEAKING: Final = 0.02  # leak over gain step
+LEAKING: Final = 0.01  # leak over gain step
 CENTRING: Final = 0.2  # the part of what a neuron cuts off that its centre takes
 UNTIL: Final = 20.0  # so many times d^2 samples a window of this length is given to separate by; then it grows
 SHARE: Final = 1.0 / 40.0  # ... in proportion to the samples so far, to no more than this part of them
-FALLING: Final = 20.0  # once separated, the memory is one part in so many of the samples since
-GAINS_FALL: Final = 1.0 / 3.0  # the gain step falls by this power of what the forgetting falls by
+FALLING: Final = 25.0  # once separated, the memory is one part in so many of the samples since
+GAINS_FALL: Final = 0.25  # the gain step falls by this power of what the forgetting falls by
 
 SPARSE_WINDOW: Final = 10.0  # samples a source that sparse sources need: they are seldom loud
 SPARSE_GAINS: Final = 1.0

@@ -117,7 +117,7 @@ class State(Stored):
         rates : ndarray, optional
             Constant rates of learning, and the limits of the outputs, from `schedules`; by default it tunes itself.
         limit : float
-            Where it tunes itself: the outputs' limit. This and the next four are as for `BSM`.
+            Of the outputs, where it tunes itself. This and the next four are as for `BSM`.
         sharpen : bool
             Whether stage two follows.
         leak : {"quadratic", "linear", "log"}
@@ -228,16 +228,15 @@ class State(Stored):
     def _learn(self, X: Matrix) -> Matrix:
         """Learn from samples between which nothing is decided; return what the best network says of them."""
         stage = self.course.stage
-        sharpening = stage in (course.SHARPENING, course.TRIAL)
-        guard = self.sharpening.guard if sharpening else self.neurons.guard
-        silent = guard[g.SILENT]
         x = self.whitener.learn(X)
-        if sharpening:
-            Y = _limit(self.rates) * self.sharpening.learn(x)
-        else:
-            Y = self.neurons.learn(x, self.rates, euler=self.euler)
+        second = stage in (course.SHARPENING, course.TRIAL)
+        guard = self.sharpening.guard if second else self.neurons.guard
+        silent = guard[g.SILENT]
+        Y = self.sharpening.learn(x) if second else self.neurons.learn(x, self.rates, euler=self.euler)
         if stage in (course.AUDITION, course.TRIAL):
-            Y = _limit(self.rates) * self.champion.learn(self.to_champion.learn(X))
+            Y = self.champion.learn(self.to_champion.learn(X))
+        if stage >= course.SHARPENING:  # stage two knows no limit but one
+            Y *= _limit(self.rates)
         self.n_samples += len(X)
         self.course.heard += len(X) - int(guard[g.SILENT] - silent)
         return Y
@@ -282,11 +281,16 @@ class State(Stored):
             trial = self.sharpening.volume(self.whitener.map)
             if trial < self.champion.volume(self.to_champion.map) + better:
                 self.sharpening, self.whitener = self.champion, self.to_champion
+            else:
+                self.monitor.begin(self.n_samples)
             d, q = self.neurons.W.shape
             self.champion, self.to_champion = Sharpening.blank(d, q), Fixed.blank(*self.whitener.map.shape)
         elif after in (course.SHARPENING, course.TRIAL):
             self._sharpen()
         elif after == course.SEPARATING:
+            if isinstance(self.whitener, Fixed) and not self.whitener.idle:
+                self.whiten = self.whiten or "online"  # the whitening of a record no longer holds
+            self.monitor.begin(self.n_samples)
             self._begin()
 
     def _begin(self) -> None:
@@ -303,11 +307,9 @@ class State(Stored):
 
     def _sharpen(self) -> None:
         """Begin stage two where stage one has come to. From here on the whitening stays as it is."""
-        self.whitener = self._frozen()
-        reach = self.neurons.reach
-        scale = np.where(reach > 0.0, reach, 1.0)
-        unmixing = self.neurons.unmixing() / (scale * _limit(self.rates))[:, None]
-        centre = self.neurons.centre / (scale * _limit(self.rates))
+        self.whitener, reach = self._frozen(), self.neurons.reach
+        scale = np.where(reach > 0.0, reach, 1.0) * _limit(self.rates)
+        unmixing, centre = self.neurons.unmixing() / scale[:, None], self.neurons.centre / scale
         self.sharpening = Sharpening.start(
             unmixing, centre, self.neurons.guard, self.course.patience, self.course.memory
         )
@@ -361,8 +363,8 @@ class State(Stored):
 
     def _reach(self) -> Vector:
         """Return by how much outputs of the linear map exceed the limits."""
-        reach = np.ones_like(self.neurons.reach) if self._sharper() is not None else self.neurons.reach
-        return np.where(reach > 0.0, reach, 1.0)
+        reach = self.neurons.reach
+        return np.where((reach > 0.0) & (self._sharper() is None), reach, 1.0)
 
     def movement(self) -> float:
         """Return how far map and gains have moved over the last part (a third to a half) of the learning.

@@ -65,11 +65,11 @@ class Fixed:
     mean: Vector
     map: Matrix
     keep_mean: bool = False
-    _idle: bool = field(init=False, repr=False)
+    idle: bool = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         q, n = self.map.shape
-        self._idle = q == n and not self.mean.any() and np.array_equal(self.map, np.eye(n))
+        self.idle = q == n and not self.mean.any() and np.array_equal(self.map, np.eye(n))
 
     @property
     def rank(self) -> int:
@@ -112,7 +112,7 @@ class Fixed:
 
     def learn(self, X: Matrix) -> Matrix:
         """Whiten the rows of X."""
-        if self._idle:
+        if self.idle:
             return X
         Z = np.empty((X.shape[0], self.map.shape[0]))
         whiten_rows(X, Z, self.mean, self.map, float(self.keep_mean))
