@@ -128,7 +128,7 @@ def rows(done: dict) -> list[str]:
         name, ica = best_rival(done, index)
         said = reaches(cell, bsm, float(np.median(ica)), float(np.median(paper)))
         extra = f" {spread(scores(done, index, 'stage one')[:, 0])} |" if cell.noisy else ""
-        few = f" ({cell.rival_seeds} seeds)" if cell.rival_seeds < len(cell.seeds) else ""
+        few = f" (seeds: {cell.rival_seeds})" if cell.rival_seeds < len(cell.seeds) else ""
         columns = (cell.name, cell.aim, spread(bsm), said, spread(ica), name + few)
         lines.append("| " + " | ".join(columns) + f" |{extra} {spread(paper)} |")
     return lines
@@ -222,7 +222,7 @@ def draw(done: dict) -> None:
             axes.plot(found[of, 0], found[of, 1], ".", color=colour, markersize=5, alpha=0.7, label=group)
         axes.plot([-10, top], [-10, top], color=COLOURS[6], linewidth=0.8)
         axes.set(title="What BSM estimates without the truth", xlabel="true SIR, dB", ylabel="estimated_sir_, dB")
-        axes.legend(fontsize=7, loc="lower right")
+        axes.legend(fontsize=6.5, loc="upper left")
 
         turning, jumping = followed(done)
         axes = panels["moving"]

@@ -15,7 +15,7 @@ from sklearn.utils.validation import validate_data
 from threadpoolctl import threadpool_limits
 
 from benchmarks import machine
-from boundsep import BSM, State, rules, schedules
+from boundsep import BSM, State, course, rules, schedules
 from boundsep import guard as g
 from boundsep.whitening import Fixed
 
@@ -33,7 +33,7 @@ def uniform(n: int, d: int) -> np.ndarray:
 
 def settled(d: int, **options) -> State:
     """Return a network where it ends up: its inputs are its sources, its gains have risen, its clip rate is steady."""
-    state = State.start(d, d, whiten=None, **options)
+    state = State.start(d, d, whiten=None, rates=schedules.paper(), **options)
     state.neurons.D[:] = 2.3
     state.neurons.W *= 0.66
     state.neurons.M *= 0.42
@@ -99,6 +99,36 @@ def measure_kernels(progress: Progress) -> list[str]:
             f"| {d} | {1e6 / us['default']:,.0f} | {us['default']:.3g} | {us['sweeps']:.3g} | {us['euler']:.3g} "
             f"| {us['oracle'] / us['default']:.0f} | {ended} | {100 * bound / us['default']:.0f} % "
             f"| {sweeps:.1f} | {100 * counts[g.CLIPPED] / counts[g.HEARD] / d:.1f} % |"
+        )
+        progress.advance(task)
+    return rows
+
+
+def measure_stages(progress: Progress) -> list[str]:
+    """Return rows: us a sample of stage two beside stage one, and the default as a whole beside constant steps."""
+    whole = {3: 100_000, 10: 100_000, 32: 100_000, 64: 100_000, 128: 50_000}
+    task = progress.add_task("stages", total=len(whole))
+    rows = []
+    for d, n in whole.items():
+        X = uniform(n, d)
+        one, two = settled(d), State.start(d, d, whiten=None)
+        two.course.enter(course.SHARPENING)  # its inputs are its sources: begun where stage one would end
+        two._enter(course.SEPARATING)
+        two.learn(X[: n // 4])
+        part = X[n // 4 : n // 2]
+        took: dict[str, list[float]] = {"one": [], "two": [], "auto": [], "constant": []}
+        for _ in range(ROUNDS):
+            took["one"].append(seconds(one.learn, part) / len(part))
+            took["two"].append(seconds(two.learn, part) / len(part))
+        for _ in range(3):
+            tuned = State.start(d, d)
+            took["auto"].append(seconds(tuned.learn, X) / n)
+            took["constant"].append(seconds(State.start(d, d, rates=schedules.paper()).learn, X) / n)
+        us = {name: 1e6 * float(np.median(times)) for name, times in took.items()}
+        ended = f"{tuned.course.took:,}" if tuned.course.separated else "not by then"
+        rows.append(
+            f"| {d} | {us['one']:.3g} | {us['two']:.3g} | {us['two'] / us['one']:.2f} | {n:,} | {ended} "
+            f"| {us['auto']:.3g} | {us['constant']:.3g} | {us['auto'] / us['constant']:.2f} |"
         )
         progress.advance(task)
     return rows
@@ -205,7 +235,7 @@ def measure_memory(progress: Progress) -> list[str]:
 def main() -> None:
     """Measure all and write the page."""
     with threadpool_limits(1), Progress(console=Console(stderr=True)) as progress:
-        kernels, start = measure_kernels(progress), measure_start(progress)
+        kernels, stages, start = measure_kernels(progress), measure_stages(progress), measure_start(progress)
         delays, memory = measure_latency(progress), measure_memory(progress)
     lines = [
         "# Speed",
@@ -227,6 +257,16 @@ def main() -> None:
         "| of the bound | sweeps | clipped |",
         "|---|---|---|---|---|---|---|---|---|---|",
         *kernels,
+        "",
+        "## Stage two, and the default as a whole",
+        "",
+        "Stage two at rest beside stage one at rest, white input; and a stream of uniform sources whitened online, by",
+        "the default (stage one until it has separated, then stage two) beside the paper's constant steps. us a",
+        "sample; *times* are ratios.",
+        "",
+        "| d | stage one | stage two | times | samples | stage one ends | default | constant | times |",
+        "|---|---|---|---|---|---|---|---|---|",
+        *stages,
         "",
         "## From nothing to a first result",
         "",

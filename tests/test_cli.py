@@ -18,6 +18,7 @@ def test_demo_shows_a_table_and_saves_a_figure(tmp_path):
     assert "2 sources, 10000 samples, one online pass" in result.stdout
     assert "total" in result.stdout
     assert "dB" in result.stdout
+    assert "by its own estimate" in result.stdout
     assert "samples a second" in result.stdout
     figure = tmp_path / "a" / "b" / "demo.png"
     assert figure.read_bytes().startswith(b"\x89PNG")

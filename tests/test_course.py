@@ -245,3 +245,40 @@ def test_a_record_that_is_followed_by_another_mixing():
     bsm = BSM(5, random_state=0).fit(one.X)
     bsm.partial_fit(other.X)
     assert metrics.sir(bsm.components_, other.A, other.power).total > 35.0
+
+
+@compiled
+def test_dropouts_are_survived_in_stage_two():
+    """Rows of zeros, which a frozen whitening would take for samples, and a burst after them."""
+    mixture = mixture_of(sources.uniform, 120_000, 4, 2)
+    X = mixture.X + 10.0
+    state = State.start(4, 4)
+    state.learn(X[:40_000])
+    before = sir_of(state, mixture)
+    state.learn(np.zeros((2000, 4)))
+    assert sir_of(state, mixture) == before
+    state.learn(np.ascontiguousarray(X[40_000:60_000]))
+    assert sir_of(state, mixture) > before - 3.0
+
+
+@compiled
+def test_dropouts_at_the_start_do_not_open_the_guard():
+    mixture = mixture_of(sources.uniform, 100_000, 4, 3)
+    X = mixture.X + 3.0
+    X[:2000][np.random.default_rng(0).uniform(size=2000) < 0.01] = 0.0
+    state = State.start(4, 4)
+    state.learn(X)
+    assert sir_of(state, mixture) > 55.0
+
+
+@compiled
+def test_levels_are_found_again_in_a_new_mixing():
+    """Few levels: a wrong box fits them soon, but it is another one."""
+    reached = []
+    for seed in range(6):
+        one, other = mixture_of(sources.pam, 30_000, 4, seed), mixture_of(sources.pam, 50_000, 4, 90 + seed)
+        state = State.start(4, 4)
+        state.learn(one.X)
+        state.learn(other.X)
+        reached.append(sir_of(state, other))
+    assert np.median(np.nan_to_num(reached, nan=np.inf)) > 40.0

@@ -135,6 +135,8 @@ def test_a_bare_state_checks_what_a_kernel_would_trip_over(X):
         State.start(4, 3)
     with pytest.raises(ValueError, match="'whiten' parameter of State must be a str among"):
         State.start(2, 3, whiten="exact")
+    with pytest.raises(ValueError, match="keep_mean needs rates"):
+        State.start(2, 3, keep_mean=True)
     with pytest.raises(ValueError, match="Threshold and limits of a network can't change"):
         state.set_rates(schedules.paper(upper=2.0, lower=-2.0))
 
@@ -225,8 +227,9 @@ def test_an_unknown_whitener_is_refused(saved):
         ("header", np.array("{"), "Expecting property name"),
         ("monitor.at", np.zeros(3), "counts contradict each other"),
         ("course.due", np.array(0), "counts contradict each other"),
+        ("course.stage", np.array(9), "it is in a stage 9 that there is not"),
         ("sharpening.V", np.zeros((2, 3)), "sharpening.V should have size 3 along axis 0, not 2"),
-        ("champion.faces", np.zeros((3, 3)), "champion.faces should have size 12 along axis 0, not 3"),
+        ("champion.faces", np.zeros((3, 3)), "champion.faces should have size 13 along axis 0, not 3"),
     ],
 )
 def test_arrays_that_a_kernel_would_trip_over_are_refused(saved, name, value, message):

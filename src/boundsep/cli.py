@@ -47,9 +47,9 @@ def demo(
     S = sources.uniform(n_samples, n_sources, random_state=seed)
     A = mixing.gaussian(n_sources, n_sources, random_state=seed + 1)
     mixture = mixing.mix(S, A)
-    bsm = BSM(n_components=n_sources, whiten="online")
-    chunk = n_samples // 100
-    counts, sirs, gains, busy = [], [], [], 0.0
+    bsm = BSM(n_components=n_sources)
+    chunk = n_samples // 250
+    counts, sirs, estimates, gains, stages, busy = [], [], [], [], [], 0.0
     with _progress() as progress:
         task = progress.add_task("separating", total=n_samples)
         for start in range(0, n_samples, chunk):
@@ -59,18 +59,23 @@ def demo(
                 busy += time.perf_counter() - began
             counts.append(bsm.n_samples_seen_)
             sirs.append(metrics.sir(bsm.components_, mixture.A, mixture.power).total)
+            estimates.append(bsm.estimated_sir_)
             gains.append(bsm.D_)
+            stages.append(bsm.stage_)
             progress.update(task, completed=bsm.n_samples_seen_)
 
     scores = metrics.sir(bsm.components_, mixture.A, mixture.power)
     typer.echo(f"{n_sources} sources, {n_samples} samples, one online pass")
     Console().print(score_table(scores))
+    typer.echo(f"by its own estimate, without the truth: {bsm.estimated_sir_:.1f} dB")
     typer.echo(f"{(n_samples - chunk) / busy:,.0f} samples a second, whitening included")
     path = out / "demo.png"
     history = History(
         samples=np.array(counts),
         sir=np.array(sirs),
+        estimate=np.array(estimates),
         gains=np.array(gains),
+        sharpened_from=counts[stages.index("sharpening")] if "sharpening" in stages else None,
         mixtures=mixture.X[-3000:, :2],
         outputs=bsm.transform(mixture.X[-3000:])[:, :2],
     )

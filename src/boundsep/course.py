@@ -4,9 +4,9 @@ It is looked at where counts of samples say, never where a chunk ends. What it g
 
 * *still*: while it separates, the map turns; once it has, it only trembles. When its rows have turned by little over
   the last third of the samples, twice in a row, stage one is done.
-* *peaked*: sparse sources are those that stage one may mistake. Where sharpened outputs are no flatter than Gaussian
-  ones, it separates once more, by a network with a threshold; of the two maps the one of the larger volume, which is
-  what both maximise, wins.
+* *peaked* or *blunt*: sparse sources are those that stage one may mistake. Where sharpened outputs are no flatter than
+  Gaussian ones, it separates once more, by a network with a threshold; and where their faces are not sharp, by one like
+  the first. Of the two maps the one of the larger volume, which is what both maximise, wins.
 * *lost*: faces that were sharp have been blurred for long. The mixing has changed: start over. (Where it drifts, they
   blur a little: see ``drift.py``.)
 """
@@ -19,7 +19,7 @@ import numpy as np
 
 from boundsep import schedules
 from boundsep._types import Matrix, Vector
-from boundsep.monitor import directions
+from boundsep.monitor import agreement, directions
 from boundsep.sharpening import PATIENCE, Sharpening
 
 # Stages.
@@ -27,7 +27,7 @@ CONSTANT: Final = 0  # nothing to decide: the rates are the user's
 SEPARATING: Final = 1
 SETTLING: Final = 2  # separated; its rates fall
 SHARPENING: Final = 3
-AUDITION: Final = 4  # separating once more, with a threshold; outputs come from the first map
+AUDITION: Final = 4  # separating once more, by another network; outputs come from the first map
 TRIAL: Final = 5  # sharpening what came of that; likewise
 
 FIRST_LOOK: Final = 2  # times d^2 samples, but no fewer than ...
@@ -43,12 +43,16 @@ LOOK: Final = 16  # samples a source between looks while sharpening, but no fewe
 LOOK_AT_LEAST: Final = 256
 LOOK_AT_MOST: Final = 1024  # ... and, in between, one part in so many of the samples of the stage
 SELDOM: Final = 16
-GOOD: Final = 20.0  # dB of sharpness that were reached ...
-LOST: Final = 10.0  # ... and how ill the samples fit, twice in a row, when the mixing has changed
+SINCE: Final = 4.0  # dB by which the error of stage two falls while its map turns by what is measured
+GOOD: Final = 15.0  # dB by which samples have to fit before they can fit ill
+FALLEN: Final = 12.0  # dB short of the best: so ill do they fit when the mixing has changed ...
+ILL: Final = 25.0  # ... but no better than this
+OTHER: Final = 10.0  # dB by which a map that agrees no better with what it was is another one
 BETTER: Final = 0.1  # by which the volume of a map on trial, a logarithm, has to be the larger,
 BETTER_EACH: Final = 0.02  # ... and so much for each source
 RESTING: Final = 1.5  # after one trial, the next comes when so many times as many samples were heard
 RECORD: Final = 2500.0  # a record of so many samples a source is sharpened with patience 1, and a longer one with more
+RECORD_KNOWS: Final = 6.5  # dB short of 20 log10(n/d): how far the largest box of n samples is off, by docs/accuracy.md
 MOST_PATIENT: Final = 60.0
 
 
@@ -56,20 +60,24 @@ MOST_PATIENT: Final = 60.0
 class Course:
     """The stage, and the counts of samples at which it began and is to be looked at: of those that were not silent.
 
-    ``expected`` is how many samples come in all where that is known, else 0; ``memory`` how many the user wants to be
-    remembered, infinity where the mixing decides; ``took`` how many the last stage took; ``marks`` (2, d, q) the
-    directions of the map's rows at the last two looks; ``auditions`` how many trials there were, and ``rest`` the count
-    of samples until which there is no other.
+    ``expected`` is how many samples come in all where that is known, else 0, and ``distinct`` how many of them are not
+    repeated; ``memory`` how many the user wants to be
+    remembered, infinity where the mixing decides; ``took`` how many the last stage took, ``begun`` the count at which
+    it last started over; ``marks`` (2, d, q) the directions of the map's rows at the last two looks, ``fitting`` (d, q)
+    at the last one at which samples fitted; ``auditions`` how many trials there were, and ``rest`` the count of samples
+    until which there is no other.
     """
 
-    SHAPES: ClassVar = {"marks": (2, "d", "q")}
+    SHAPES: ClassVar = {"marks": (2, "d", "q"), "fitting": ("d", "q")}
 
     marks: Matrix
+    fitting: Matrix
     stage: int = CONSTANT
     sharpens: bool = True
     leak: float = -1.0
     sparsity: float = 0.0
     expected: int = 0
+    distinct: int = 0
     memory: float = math.inf
     heard: int = 0
     since: int = 0
@@ -77,8 +85,9 @@ class Course:
     due: int = 2**62
     looks: int = 0
     streak: int = 0
-    good: bool = False
+    best: float = -math.inf
     blurred: int = 0
+    begun: int = 0
     threshold: float = 0.0
     auditions: int = 0
     rest: int = 0
@@ -86,19 +95,26 @@ class Course:
     @classmethod
     def start(cls, n_outputs: int, n_inputs: int, **settings: object) -> Self:
         """Return the course of a network that is to tune itself, before the first sample."""
-        course = cls(np.zeros((2, n_outputs, n_inputs)), **settings)  # type: ignore[arg-type]
+        course = cls(np.zeros((2, n_outputs, n_inputs)), np.zeros((n_outputs, n_inputs)), **settings)  # type: ignore[arg-type]
         course.enter(SEPARATING)
         return course
 
     @classmethod
     def constant(cls, n_outputs: int, n_inputs: int) -> Self:
         """Return the course of a network whose rates its user chose."""
-        return cls(np.zeros((2, n_outputs, n_inputs)))
+        return cls(np.zeros((2, n_outputs, n_inputs)), np.zeros((n_outputs, n_inputs)))
 
     @property
     def patience(self) -> float:
         """How patiently to sharpen."""
         return min(max(self.expected / (RECORD * self.marks.shape[1]), PATIENCE), MOST_PATIENT)
+
+    @property
+    def known(self) -> float:
+        """The SIR in dB that a record, gone over again and again, can vouch for at the most."""
+        if not 0 < self.distinct < self.heard:
+            return math.inf
+        return 20.0 * math.log10(self.distinct / self.marks.shape[1]) - RECORD_KNOWS
 
     @property
     def tunes(self) -> bool:
@@ -114,6 +130,8 @@ class Course:
         """Go over to a stage."""
         self.took = self.heard - self.since
         self.stage, self.since, self.looks, self.streak = stage, self.heard, 0, 0
+        if stage in (SEPARATING, SHARPENING):
+            self.fitting[:] = 0.0  # another map serves, or may
         d = self.marks.shape[1]
         if stage in (SEPARATING, AUDITION):
             self.due = self.heard + max(FEWEST, FIRST_LOOK * d**2)
@@ -164,21 +182,35 @@ class Course:
             return
         if trial is not None:
             self.auditions += 1
-            self.rest = math.ceil(RESTING * self.heard)
+            self.rest = self.begun + math.ceil(RESTING * (self.heard - self.begun))
             self.enter(SHARPENING)
             return
-        self.good = self.good or serving.sharpness() > GOOD
         left = self.auditions < len(schedules.THRESHOLDS) and self.heard >= self.rest
-        going = self.good and self.blurred > 0  # the mixing has changed, it seems
         peaked = serving.peakedness() > PEAKED
-        if left and not going and (peaked or serving.bluntness() > BLUNT):
-            self.threshold = schedules.THRESHOLDS[self.auditions] if peaked and self.sparsity == 0.0 else self.sparsity
+        if left and self.blurred == 0 and (peaked or serving.bluntness() > BLUNT):
+            tries = schedules.THRESHOLDS if peaked else (0.0, *schedules.THRESHOLDS)
+            self.threshold = tries[self.auditions] if self.sparsity == 0.0 else self.sparsity
             self.enter(AUDITION)
 
     def lost(self, serving: Sharpening) -> bool:
-        """Say whether samples go far over faces that were sharp, for two looks; if so, forget what was found before."""
-        self.blurred = self.blurred + 1 if serving.fit() < LOST else 0
-        if not self.good or self.blurred < 2:
+        """Say whether the mixing has changed: samples went far over faces that they fitted.
+
+        Twice in a row; or once, and the map is not the one any more that it was when they last fitted.
+        """
+        fit, now = serving.worst_fit(), directions(serving.unmixing())
+        if serving.hits() < MATURE * serving.patience * self.marks.shape[1]:
             return False
-        self.good, self.auditions, self.rest = False, 0, 0
+        if self.best < GOOD or not self.fitting.any():
+            self.best, self.fitting[:] = max(self.best, fit), now
+            return False
+        ill = fit < min(self.best - FALLEN, ILL)
+        lately = ill + self.blurred  # at how many of the last two looks
+        self.blurred = int(ill)
+        if lately < 2 and (lately == 0 or agreement(self.fitting, now) >= OTHER):
+            if not ill:
+                self.best, self.fitting[:] = max(self.best, fit), now
+            return False
+        self.best, self.blurred, self.auditions, self.rest = -math.inf, 0, 0, 0
+        self.expected = self.distinct = 0
+        self.begun = self.heard
         return True

@@ -90,7 +90,7 @@ class FittedAttributes:
     @property
     def sweeps_(self) -> float:
         """The mean number of sweeps (Euler steps, with ``dynamics="euler"``) that an output took to settle."""
-        counts = self._fitted().guard
+        counts = self._fitted().neurons.guard
         return float(counts[g.SWEEPS] / max(1.0, counts[g.HEARD]))
 
     @property

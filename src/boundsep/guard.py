@@ -47,7 +47,7 @@ REVIVE: Final = 15  # 1 where a neuron that never fires has to change sign befor
 LEARN: Final = 16  # 1 if the present sample is one to learn from
 RESCALE: Final = 17  # the factor by which the input's scale has changed with it
 JUDGE: Final = 18  # HEARD at which the level is judged closely, after it has changed
-PEAK: Final = 19  # the largest power of a sample so far, as a ratio to the mean
+PEAK: Final = 19  # the largest power of a sample lately, as a ratio to the mean
 LENGTH: Final = 20
 
 PACE: Final = 4e-3  # the mean power follows no faster: what is loud takes a few hundred samples to tell
@@ -86,8 +86,6 @@ def admit(power: float, guard: Vector, forgetting: float, levelled: bool, rare: 
     guard[ALLOWANCE] = max(rare, guard[ALLOWANCE] * (1.0 - RELEASE))
     ceiling = guard[ALLOWANCE] * guard[POWER] * (WIDER if guard[HEARD] <= WARM_UP else 1.0)
     if guard[HEARD] <= FIRST or power <= ceiling:
-        if guard[HEARD] > WARM_UP:
-            guard[PEAK] = max(guard[PEAK], power / guard[POWER])
         guard[POWER] += max(forgetting, 1.0 / guard[HEARD]) * (power - guard[POWER])
     else:
         guard[ALLOWANCE] *= GROWTH
@@ -113,4 +111,6 @@ def admit(power: float, guard: Vector, forgetting: float, levelled: bool, rare: 
         guard[JUDGE] = 0.0 if first else math.ceil(guard[HEARD] + SETTLING / forgetting)
     elif abs(level - guard[LEVEL]) > DEPARTURE:
         guard[LEARN] = 0.0
+    if guard[LEARN] > 0.0:
+        guard[PEAK] = max(power / guard[POWER], guard[PEAK] * (1.0 - RELEASE))
     return quieter

@@ -190,7 +190,7 @@ class BSM(OnlineSeparator):
         v.check_real("BSM", "limit", self.limit, 1e-30, 1e30)
         v.check_option("BSM", "dynamics", self.dynamics, ("fixed_point", "euler"))
 
-    def _begun(self, d: int, q: int, whiten: str | Fixed | None, expected: int) -> State:
+    def _begun(self, d: int, q: int, whiten: str | Fixed | None, n_samples: int, n_passes: int) -> State:
         euler = self.dynamics == "euler"
         if self.schedule == "paper":
             return State.start(d, q, whiten=whiten, rates=self._rates(), euler=euler)
@@ -203,7 +203,8 @@ class BSM(OnlineSeparator):
             leak=self.leak or "log",
             sparsity=self.sparsity,
             tracking=self.tracking,
-            expected=expected,
+            expected=n_passes * n_samples,
+            distinct=n_samples,
             euler=euler,
         )
 

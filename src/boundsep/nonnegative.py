@@ -88,7 +88,7 @@ class NSM(OnlineSeparator):
         super()._check_params()
         v.check_real("NSM", "forgetting", self.forgetting, 0.0, 1.0)
 
-    def _begun(self, d: int, q: int, whiten: str | Fixed | None, expected: int) -> State:
+    def _begun(self, d: int, q: int, whiten: str | Fixed | None, n_samples: int, n_passes: int) -> State:
         return State.start(d, q, whiten=whiten, rates=self._rates(), keep_mean=True)
 
     def _change(self, state: State) -> None:

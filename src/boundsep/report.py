@@ -18,11 +18,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class History:
-    """How a separation went: at each count of samples the total SIR in dB and the gains; and a look at the end."""
+    """How a separation went, and a look at the end.
+
+    At each count of samples the total SIR in dB, as it is and as the network estimates it, and the gains; and the count
+    at which stage two began, if it did.
+    """
 
     samples: Vector
     sir: Vector
+    estimate: Vector
     gains: Matrix
+    sharpened_from: int | None
     mixtures: Matrix
     outputs: Floats
 
@@ -51,7 +57,9 @@ def save_history(history: History, path: Path, title: str) -> None:
         axes = figure.subplot_mosaic([["sir", "gains"], ["before", "after"]])
         thousands = history.samples / 1000.0
 
-        axes["sir"].plot(thousands, history.sir, color=COLOURS[0])
+        axes["sir"].plot(thousands, history.sir, color=COLOURS[0], label="true")
+        axes["sir"].plot(thousands, history.estimate, color=COLOURS[1], linewidth=1.0, label="as it estimates itself")
+        axes["sir"].legend(loc="lower right")
         axes["sir"].set(
             title="Separation: total SIR",
             xlabel="samples (thousands)",
@@ -60,11 +68,16 @@ def save_history(history: History, path: Path, title: str) -> None:
         )
         axes["gains"].plot(thousands, history.gains, color=COLOURS[2], alpha=0.7, linewidth=1.0)
         axes["gains"].set(
-            title=r"Gains $D_{ii}$ settling",
+            title=r"Gains $D_{ii}$ of stage one",
             xlabel="samples (thousands)",
             xlim=(0.0, thousands[-1]),
             ylim=(0, None),
         )
+        if history.sharpened_from is not None:
+            for panel in ("sir", "gains"):
+                axes[panel].axvline(history.sharpened_from / 1000.0, color=COLOURS[7], linewidth=0.8)
+            axes["gains"].text(history.sharpened_from / 1000.0, 0.1, "  stage two: sharpening", color=COLOURS[7])
+            axes["gains"].set_xlim(0.0, min(3.0 * history.sharpened_from / 1000.0, thousands[-1]))
         _scatter(axes["before"], history.mixtures, "Two of the mixtures", "sensor")
         _scatter(axes["after"], history.outputs, "Two of the outputs: a filled box", "output")
         figure.savefig(path)

@@ -57,8 +57,8 @@ class OnlineSeparator(FittedAttributes, ClassNamePrefixFeaturesOutMixin, Transfo
         v.check_count(owner, "n_passes", self.n_passes, option="auto")
         v.check_real(owner, "tol", self.tol, 0.0, np.inf, low_too=True)
 
-    def _begun(self, d: int, q: int, whiten: str | Fixed | None, expected: int) -> State:
-        """Return the state before the first sample; 0 are expected where that is not known."""
+    def _begun(self, d: int, q: int, whiten: str | Fixed | None, n_samples: int, n_passes: int) -> State:
+        """Return the state before the first sample; of a stream, whose length is not known, n_samples is 0."""
         raise NotImplementedError
 
     def _change(self, state: State) -> None:
@@ -196,7 +196,7 @@ class OnlineSeparator(FittedAttributes, ClassNamePrefixFeaturesOutMixin, Transfo
         else:
             d = v.check_n_components(owner, self.n_components, q, "channels of X")
         n_passes = self._passes(len(X), d) if isinstance(self.n_passes, str) else self.n_passes
-        return self._begun(d, q, whiten, n_passes * len(X) if record else 0), n_passes
+        return self._begun(d, q, whiten, len(X) if record else 0, n_passes), n_passes
 
     def _finish(self, state: State) -> None:
         """Take the learnt state over; warn if it still moves."""

@@ -33,7 +33,8 @@ HITS: Final = 8
 COUNT: Final = 9  # samples so far, the same for all
 SINCE: Final = 10  # samples since the last hit
 WAIT: Final = 11  # ... from one to the next, in the mean
-ROWS: Final = 12
+WORST: Final = 12  # the largest EXCESS since it was last asked for
+ROWS: Final = 13
 
 PUSH: Final = 0.5  # the part of an excess that is pushed back
 LEAN: Final = 0.125  # the part of an excess that the centre takes
@@ -49,7 +50,7 @@ AWAITED: Final = 50.0  # samples from one hit to the next, to begin with
 OVERDUE: Final = 30.0  # so many times as long without a hit is no accident: the map is too small
 RECOVERY: Final = 65.0 / 64.0  # by which growth then rises each sample
 BAND: Final = 4.0  # a sample is near a face if less than so many excesses short of it
-SHARP: Final = 2.0  # CROWD where a face is flat and sharp
+SHARP: Final = 2.0  # CROWD where a face is flat and sharp, by its geometry; somewhat more while it sharpens
 PATIENCE: Final = 6.0  # a neuron's growth falls by a factor of e^2 while it is hit so many times per component
 OFFSET: Final = 9.0  # dB from a mean excess to the interference that it goes with
 
@@ -95,6 +96,7 @@ def push_back(
             faces[GROWTH, i] = min(FASTEST, faces[GROWTH, i] * faces[SURPRISE, i] ** 2)
             faces[SURPRISE, i] = 1.0
         faces[EXCESS, i] = max(faces[EXCESS, i], KEEN)
+        faces[WORST, i] = max(faces[WORST, i], faces[EXCESS, i])
 
 
 @exact_kernel
@@ -184,7 +186,9 @@ class Sharpening:
         faces[EXCESS] = BLUNT
         faces[WAIT] = AWAITED
         faces[CROWD] = SHARP
-        return cls(np.array(unmixing.T, order="C"), centre.copy(), faces, guard.copy(), patience, memory)
+        guard = guard.copy()
+        guard[g.ALLOWANCE] = 0.0  # what is a burst is judged more closely from now on
+        return cls(np.array(unmixing.T, order="C"), centre.copy(), faces, guard, patience, memory)
 
     def learn(self, X: Matrix) -> Matrix:
         """Separate the rows of X (white, C-ordered float64) in turn, learning from each; outputs lie in [-1, 1]."""
@@ -217,9 +221,15 @@ class Sharpening:
         """
         return self._clearance(np.maximum(self.faces[CROWD] / SHARP, 1.0))
 
-    def fit(self) -> float:
-        """Return how little the samples go over the faces, however many come near, in the same dB."""
-        return self._clearance(np.ones_like(self.centre))
+    def worst_fit(self) -> float:
+        """Return how far samples went over the faces at the worst since this was last asked, in the same dB."""
+        worst = np.maximum(self.faces[WORST], self.faces[EXCESS]) / self.faces[EXCESS]
+        self.faces[WORST] = 0.0
+        return self._clearance(worst)
+
+    def heard(self) -> int:
+        """Return how many samples it has learnt from."""
+        return int(self.faces[COUNT, 0])
 
     def _clearance(self, blunter: Vector) -> float:
         size = np.linalg.norm(self.unmixing(), axis=1)

@@ -19,12 +19,13 @@ from boundsep.monitor import Monitor
 from boundsep.neurons import Neurons
 from boundsep.sharpening import Sharpening
 from boundsep.state_file import LEARNING, Stored
+from boundsep.tuning import Tuned, limit_of, pace_of
 from boundsep.whitening import MEMORY, Fixed, Online, Whitener
 from boundsep.whitening_local import Neural
 
 
 @dataclass(slots=True, eq=False)
-class State(Stored):
+class State(Tuned, Stored):
     """Whitener, neurons, rates and monitor: everything that a separator needs to go on, bit for bit.
 
     `State.start` makes one, `State.load` brings one back. It can be copied and pickled.
@@ -76,19 +77,6 @@ class State(Stored):
         "to_champion": Fixed,
     }
 
-    whitener: Whitener
-    neurons: Neurons
-    monitor: Monitor
-    course: Course
-    drift: Drift
-    sharpening: Sharpening
-    champion: Sharpening
-    to_champion: Fixed
-    rates: Vector
-    whiten: str | None = None
-    euler: bool = False
-    n_samples: int = 0
-
     @classmethod
     def start(
         cls,
@@ -103,6 +91,7 @@ class State(Stored):
         sparsity: float = 0.0,
         tracking: float | None = None,
         expected: int = 0,
+        distinct: int = 0,
         keep_mean: bool = False,
         euler: bool = False,
     ) -> Self:
@@ -115,7 +104,7 @@ class State(Stored):
         whiten : "online", "neural", None or Fixed
             How the input is whitened; a ``Fixed`` whitener is taken as it is.
         rates : ndarray, optional
-            Constant rates of learning, and the limits of the outputs, from `schedules`; by default it tunes itself.
+            Constant rates, and the limits of the outputs, from `schedules`; by default it tunes itself.
         limit : float
             Of the outputs, where it tunes itself. This and the next four are as for `BSM`.
         sharpen : bool
@@ -126,8 +115,8 @@ class State(Stored):
             The soft threshold of the neurons.
         tracking : float, optional
             How many samples to remember.
-        expected : int
-            How many samples are to come in all, where that is known.
+        expected, distinct : int
+            How many samples are to come in all, where that is known, and how many of them are not repeated.
         keep_mean : bool
             Leave the mean in what the network sees.
         euler : bool
@@ -137,6 +126,8 @@ class State(Stored):
         -------
         State
         """
+        if rates is None and keep_mean:
+            raise ValueError("A network that tunes itself works about the mean: keep_mean needs rates.")
         if not 1 <= n_components <= n_features:
             raise ValueError(f"n_components must be from 1 to n_features={n_features}. Got {n_components!r}.")
         if not (whiten is None or isinstance(whiten, Fixed)):
@@ -147,16 +138,17 @@ class State(Stored):
         if rates is None:
             memory = math.inf if tracking is None else tracking
             power = schedules.LEAKS[leak]
-            plan = Course.start(d, q, sharpens=sharpen, leak=power, sparsity=sparsity, expected=expected, memory=memory)
+            known = {"sparsity": sparsity, "expected": expected, "distinct": distinct, "memory": memory}
+            plan = Course.start(d, q, sharpens=sharpen, leak=power, **known)
             rates = plan.rates(limit)
         else:
             plan = Course.constant(d, q)
         whitener: Whitener = whiten if isinstance(whiten, Fixed) else Fixed.nothing(n_features)
         if isinstance(whiten, str):
-            whitener = LEARNING[whiten].start(d, n_features, _pace(rates), keep_mean=keep_mean)
+            whitener = LEARNING[whiten].start(d, n_features, pace_of(rates), keep_mean=keep_mean)
         return cls(
             whitener,
-            Neurons.start(d, q, limit=_limit(rates), inverse=not euler and rates[kernels.THRESHOLD] == 0.0),
+            Neurons.start(d, q, limit=limit_of(rates), inverse=not euler and rates[kernels.THRESHOLD] == 0.0),
             Monitor.start(d, q),
             plan,
             Drift(),
@@ -180,7 +172,7 @@ class State(Stored):
             raise ValueError("Threshold and limits of a network can't change while it learns: start another.")
         self.rates = rates
         if isinstance(self.whitener, Online | Neural):
-            self.whitener.forgetting = _pace(rates) / MEMORY
+            self.whitener.forgetting = pace_of(rates) / MEMORY
 
     def track(self, memory: float | None) -> None:
         """Go on with another memory, where it tunes itself.
@@ -191,7 +183,8 @@ class State(Stored):
             How many samples to remember; None leaves it to what the network sees.
         """
         memory = math.inf if memory is None else memory
-        self.course.memory = self.sharpening.memory = self.champion.memory = memory
+        self.course.memory = memory
+        self.sharpening.memory = self.champion.memory = min(memory, self.drift.memory)
 
     def learn(self, X: Matrix) -> Matrix:
         """Separate the rows of X in turn, learning from each; return the network's outputs.
@@ -215,7 +208,7 @@ class State(Stored):
             pieces.append(self._learn(X[:room]))
             X = X[room:]
             if self.n_samples == self.monitor.at[2]:
-                self.monitor.mark(self.unmixing(), self.neurons.D)
+                self.monitor.mark(self.unmixing(), self._gains())
             if self.course.heard == self.course.due:
                 self._look()
             room = self._room()
@@ -236,83 +229,10 @@ class State(Stored):
         if stage in (course.AUDITION, course.TRIAL):
             Y = self.champion.learn(self.to_champion.learn(X))
         if stage >= course.SHARPENING:  # stage two knows no limit but one
-            Y *= _limit(self.rates)
+            Y *= limit_of(self.rates)
         self.n_samples += len(X)
         self.course.heard += len(X) - int(guard[g.SILENT] - silent)
         return Y
-
-    def _look(self) -> None:
-        """Let the course decide what comes next, and do what that takes."""
-        plan, before = self.course, self.course.stage
-        if before == course.SHARPENING:
-            plan.look_at_faces(self.sharpening)
-            if plan.heard >= plan.expected:  # a record that is learnt in random order does not drift
-                self._follow_drift()
-        elif before == course.TRIAL:
-            plan.look_at_faces(self.champion, self.sharpening)
-        elif before == course.AUDITION and plan.lost(self.champion):
-            plan.enter(course.SEPARATING)
-        elif self.whitener.rank < len(self.neurons.D):  # not every component has shown itself yet
-            plan.enter(before)
-        else:
-            plan.look_at_map(self.neurons.unmixing(), self.rates[kernels.FORGETTING])
-        if plan.stage != before:
-            self._enter(before)
-        if plan.stage in (course.SEPARATING, course.SETTLING, course.AUDITION):
-            self.rates = plan.rates(_limit(self.rates))
-
-    def _follow_drift(self) -> None:
-        """Let stage two remember no more than the drift of the mixing allows."""
-        sharpening = self.sharpening
-        if sharpening.hits() >= course.MATURE * sharpening.patience * len(sharpening.centre):
-            passed = self.course.heard - self.course.since
-            self.drift.watch(sharpening.sharpness(), sharpening.hits(), len(sharpening.centre), passed)
-        sharpening.memory = min(self.course.memory, self.drift.memory)
-
-    def _enter(self, before: int) -> None:
-        """Make what the stage needs that the course has entered, coming from another."""
-        after = self.course.stage
-        self.drift = Drift()
-        if after == course.AUDITION:
-            self.champion, self.to_champion = self.sharpening, self._frozen()
-            self._begin()
-        elif after == course.SHARPENING and before == course.TRIAL:
-            better = course.BETTER + course.BETTER_EACH * len(self.neurons.D)
-            trial = self.sharpening.volume(self.whitener.map)
-            if trial < self.champion.volume(self.to_champion.map) + better:
-                self.sharpening, self.whitener = self.champion, self.to_champion
-            else:
-                self.monitor.begin(self.n_samples)
-            d, q = self.neurons.W.shape
-            self.champion, self.to_champion = Sharpening.blank(d, q), Fixed.blank(*self.whitener.map.shape)
-        elif after in (course.SHARPENING, course.TRIAL):
-            self._sharpen()
-        elif after == course.SEPARATING:
-            if isinstance(self.whitener, Fixed) and not self.whitener.idle:
-                self.whiten = self.whiten or "online"  # the whitening of a record no longer holds
-            self.monitor.begin(self.n_samples)
-            self._begin()
-
-    def _begin(self) -> None:
-        """Begin stage one afresh, and the whitening, where that learns."""
-        d, q = self.neurons.W.shape
-        limit = _limit(self.rates)
-        self.neurons = Neurons.start(d, q, limit=limit, inverse=bool(self.neurons.P.size))
-        if self.whiten is not None:
-            self.whitener = LEARNING[self.whiten].start(*self.whitener.map.shape, _pace(self.course.rates(limit)))
-
-    def _frozen(self) -> Fixed:
-        """Return a whitener that goes on whitening as it does now."""
-        return Fixed(self.whitener.mean.copy(), self.whitener.map.copy())
-
-    def _sharpen(self) -> None:
-        """Begin stage two where stage one has come to. From here on the whitening stays as it is."""
-        self.whitener, reach = self._frozen(), self.neurons.reach
-        scale = np.where(reach > 0.0, reach, 1.0) * _limit(self.rates)
-        unmixing, centre = self.neurons.unmixing() / scale[:, None], self.neurons.centre / scale
-        self.sharpening = Sharpening.start(
-            unmixing, centre, self.neurons.guard, self.course.patience, self.course.memory
-        )
 
     def unmixing(self) -> Matrix:
         """Return the linear map from the network's input to its output, as it is while no neuron clips.
@@ -322,7 +242,7 @@ class State(Stored):
         unmixing : ndarray of shape (n_components, inputs of the network)
         """
         sharper = self._sharper()
-        return self.neurons.unmixing() if sharper is None else _limit(self.rates) * sharper.unmixing()
+        return self.neurons.unmixing() if sharper is None else limit_of(self.rates) * sharper.unmixing()
 
     @property
     def guard(self) -> Vector:
@@ -358,8 +278,12 @@ class State(Stored):
         centre : ndarray of shape (n_components,)
         """
         sharper = self._sharper()
-        centre = self.neurons.centre if sharper is None else _limit(self.rates) * sharper.centre
+        centre = self.neurons.centre if sharper is None else limit_of(self.rates) * sharper.centre
         return centre / self._reach()
+
+    def _gains(self) -> Vector:
+        """Return what may still move besides the map: the gains of stage one; stage two has none."""
+        return self.neurons.D if self._sharper() is None else self.monitor.gains[1]
 
     def _reach(self) -> Vector:
         """Return by how much outputs of the linear map exceed the limits."""
@@ -374,27 +298,16 @@ class State(Stored):
         movement : float
             See `boundsep.monitor`; infinity while there is nothing yet to compare with.
         """
-        return self.monitor.movement(self.unmixing(), self.neurons.D)
+        return self.monitor.movement(self.unmixing(), self._gains())
 
     def quality(self) -> float:
-        """Return an estimate of the total SIR, in dB, from what the network itself sees.
+        """Return an estimate of the total SIR, from what the network itself sees.
 
         Returns
         -------
         quality : float
-            The smaller of what the movement of the map tells and, in stage two, the sharpness of its faces.
+            In dB: the least of what the movement of the map, the sharpness of its faces and the record's length tell.
         """
         turned = self.monitor.turned(self.unmixing())
         sharper = self._sharper()
-        return turned if sharper is None else min(turned, sharper.sharpness())
-
-
-def _pace(rates: Vector) -> float:
-    """Return the forgetting that a whitener goes by: no faster than can be believed."""
-    return min(float(rates[kernels.FORGETTING]), g.PACE)
-
-
-def _limit(rates: Vector) -> float:
-    """Return the limit of the outputs; 1 where there is none."""
-    upper = float(rates[kernels.UPPER])
-    return upper if math.isfinite(upper) else 1.0
+        return turned if sharper is None else min(turned + course.SINCE, sharper.sharpness(), self.course.known)

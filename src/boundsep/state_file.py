@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Final, Self, TypeAlias
 
 import numpy as np
 
-from boundsep import kernels
+from boundsep import course, kernels
 from boundsep._files import written_whole
 from boundsep._types import Vector
 from boundsep._validation import StateFileError, check_stored_array
@@ -96,6 +96,8 @@ class Stored:
             if not isinstance(about, dict) or not isinstance(n_samples, int) or whiten not in (None, *LEARNING):
                 raise TypeError("its header holds values of the wrong type")
             plan = parts["course"]
+            if plan.stage not in range(course.TRIAL + 1):
+                raise ValueError(f"it is in a stage {plan.stage} that there is not")
             if parts["monitor"].at[2] <= n_samples or not 0 <= plan.heard <= n_samples or plan.due <= plan.heard:
                 raise ValueError("its counts contradict each other")
             make: Any = cls

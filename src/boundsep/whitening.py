@@ -45,10 +45,21 @@ class Whitener(Protocol):
 
 
 @exact_kernel
-def whiten_rows(X: Matrix, Z: Matrix, mean: Vector, whiten: Matrix, kept: float) -> None:
-    """Whiten the rows of X into Z, each alone, so that no bit depends on how they come in chunks."""
+def whiten_rows(X: Matrix, Z: Matrix, mean: Vector, whiten: Matrix, kept: float, silences: float) -> None:
+    """Whiten the rows of X into Z, each alone, so that no bit depends on how they come in chunks.
+
+    With ``silences`` a row of zeros is a dropout, and stays one.
+    """
     d, q = whiten.shape
     for t in range(X.shape[0]):
+        if silences > 0.0:
+            size = 0.0
+            for j in range(q):
+                size += abs(X[t, j])
+            if size == 0.0:
+                for i in range(d):
+                    Z[t, i] = 0.0
+                continue
         for i in range(d):
             white = 0.0
             for j in range(q):
@@ -65,6 +76,7 @@ class Fixed:
     mean: Vector
     map: Matrix
     keep_mean: bool = False
+    silences: bool = False  # whether rows of zeros are dropouts
     idle: bool = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -115,7 +127,7 @@ class Fixed:
         if self.idle:
             return X
         Z = np.empty((X.shape[0], self.map.shape[0]))
-        whiten_rows(X, Z, self.mean, self.map, float(self.keep_mean))
+        whiten_rows(X, Z, self.mean, self.map, float(self.keep_mean), float(self.silences))
         return Z
 
 
@@ -268,7 +280,7 @@ class Online:
             )
             if done < X.shape[0]:
                 self._renew()
-                whiten_rows(X[done : done + 1], Z[done : done + 1], self.mean, self.map, float(self.keep_mean))
+                whiten_rows(X[done : done + 1], Z[done : done + 1], self.mean, self.map, float(self.keep_mean), 0.0)
                 done += 1
         return Z
 
