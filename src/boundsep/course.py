@@ -112,9 +112,10 @@ class Course:
     @property
     def known(self) -> float:
         """The SIR in dB that a record, gone over again and again, can vouch for at the most."""
-        if not 0 < self.distinct < self.heard:
+        if self.distinct == self.expected:  # gone over once, or not a record
             return math.inf
-        return 20.0 * math.log10(self.distinct / self.marks.shape[1]) - RECORD_KNOWS
+        distinct = self.distinct + max(self.heard - self.expected, 0)
+        return 20.0 * math.log10(distinct / self.marks.shape[1]) - RECORD_KNOWS
 
     @property
     def tunes(self) -> bool:

@@ -135,8 +135,8 @@ class OnlineSeparator(FittedAttributes, ClassNamePrefixFeaturesOutMixin, Transfo
     def partial_fit_transform(self, X: ArrayLike, y: object = None) -> Floats:
         """Learn from the next chunk of a stream, and return what the network put out meanwhile.
 
-        Each row is the network's settled output at that moment, within its limits; `transform` instead applies
-        the map that has been learnt by now to all rows alike.
+        Each row is the network's output at that moment, within its limits: settled, or, in stage two of `BSM`, linear
+        and clipped. `transform` instead applies the map that has been learnt by now to all rows alike.
 
         Parameters
         ----------

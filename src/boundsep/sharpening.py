@@ -237,7 +237,7 @@ class Sharpening:
         return float(OFFSET - 10.0 * np.log10(np.mean(blur**2)))
 
     def bluntness(self) -> float:
-        """Return how many samples come near a face for each that goes over it: three where it is flat and sharp."""
+        """Return how many samples come near a face for each that goes over it: 2 to 3 where it is sharp."""
         return float(np.mean(self.faces[CROWD]))
 
     def peakedness(self) -> float:
