@@ -249,7 +249,8 @@ def main() -> None:
     lines = [
         "# Accuracy, measured",
         "",
-        "Measured by `make accuracy`: median (least to largest) over the seeds 1000 to 1009 (of photographs: all triples), in dB.",
+        "Measured by `make accuracy`: median (least to largest) over seeds 1000 to 1009, in dB; of photographs, over",
+        "all triples, or thirty of them.",
         f"{machine.describe()}.",
         "",
         "`BSM(n_components)` with no other argument: on raw mixtures by Gaussian matrices, whatever their condition.",

@@ -229,7 +229,7 @@ def test_an_unknown_whitener_is_refused(saved):
         ("course.due", np.array(0), "counts contradict each other"),
         ("course.stage", np.array(9), "it is in a stage 9 that there is not"),
         ("sharpening.V", np.zeros((2, 3)), "sharpening.V should have size 3 along axis 0, not 2"),
-        ("champion.faces", np.zeros((3, 3)), "champion.faces should have size 13 along axis 0, not 3"),
+        ("champion.faces", np.zeros((3, 3)), "champion.faces should have size 15 along axis 0, not 3"),
     ],
 )
 def test_arrays_that_a_kernel_would_trip_over_are_refused(saved, name, value, message):

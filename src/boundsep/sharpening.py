@@ -34,7 +34,9 @@ COUNT: Final = 9  # samples so far, the same for all
 SINCE: Final = 10  # samples since the last hit
 WAIT: Final = 11  # ... from one to the next, in the mean
 WORST: Final = 12  # the largest EXCESS since it was last asked for
-ROWS: Final = 13
+ACTIVE: Final = 13  # scratch: its output in the units of its weights
+PUSHED: Final = 14  # ... and what it is pushed back by
+ROWS: Final = 15
 
 PUSH: Final = 0.5  # the part of an excess that is pushed back
 LEAN: Final = 0.125  # the part of an excess that the centre takes
@@ -62,21 +64,29 @@ def push_back(
     """Push back the neurons that a sample drives past their limits. ``linear`` is V x, of this squared norm."""
     q, d = V.shape
     for i in range(d):
-        for j in range(q):
-            V[j, i] *= faces[SWELL, i]
-        faces[SWELL, i] = 1.0
-    # What each neuron that is hit takes off for one unit of the direction V'y, in which all outputs look.
+        if not 0.5 < faces[SWELL, i] < 2.0:  # written into the weights before it gets out of hand
+            for j in range(q):
+                V[j, i] *= faces[SWELL, i]
+            faces[SWELL, i] = 1.0
+        over = linear[i] - centre[i]
+        push = 0.0
+        if abs(over) > 1.0:
+            push = math.copysign(min(abs(over) - 1.0, BEYOND * faces[EXCESS, i]), over)
+        faces[PUSHED, i] = PUSH * push / (energy * faces[SWELL, i])
+        faces[ACTIVE, i] = faces[SWELL, i] * linear[i]
+    # V'y, the direction in which all outputs look, one input at a time. Four sums, for one has to wait for itself.
     for j in range(q):
-        back = 0.0
+        back, second, third, fourth = 0.0, 0.0, 0.0, 0.0
+        for i in range(0, d - 3, 4):
+            back += V[j, i] * faces[ACTIVE, i]
+            second += V[j, i + 1] * faces[ACTIVE, i + 1]
+            third += V[j, i + 2] * faces[ACTIVE, i + 2]
+            fourth += V[j, i + 3] * faces[ACTIVE, i + 3]
+        for i in range(d - d % 4, d):
+            back += V[j, i] * faces[ACTIVE, i]
+        back += second + (third + fourth)
         for i in range(d):
-            back += V[j, i] * linear[i]
-        back /= energy
-        for i in range(d):
-            excess = linear[i] - centre[i]
-            if abs(excess) > 1.0:
-                excess -= math.copysign(1.0, excess)
-                excess = math.copysign(min(abs(excess), BEYOND * faces[EXCESS, i]), excess)
-                V[j, i] -= PUSH * excess * back
+            V[j, i] -= faces[PUSHED, i] * back
     for i in range(d):
         excess = abs(linear[i] - centre[i]) - 1.0
         if excess <= 0.0:
