@@ -16,7 +16,7 @@ from benchmarks.accuracy import spread
 from boundsep import State, course, metrics, mixing, sources
 from boundsep import guard as g
 from boundsep._style import COLOURS, STYLE
-from boundsep.monitor import directions
+from boundsep.monitor import turning
 from boundsep.whitening import Fixed, moments
 
 ROOT = Path(__file__).parent.parent
@@ -71,10 +71,10 @@ def signals(kind, d: int, n: int, seed: int) -> np.ndarray:
         counts = state.neurons.guard
         clipped = (counts[g.CLIPPED] - counted) / (counts[g.HEARD] - heard) / d
         counted, heard = counts[g.CLIPPED], counts[g.HEARD]
-        marks.append((directions(state.neurons.unmixing()), np.log(state.neurons.D).mean()))
+        marks.append((state.neurons.unmixing(), np.log(state.neurons.D).mean()))
         if len(marks) > 2:
             older, gains = marks[-3]
-            turned = np.mean(1.0 - np.sum(marks[-1][0] * older, axis=1) ** 2)
+            turned = np.mean(turning(older, marks[-1][0]))
             rise = marks[-1][1] - gains
             reach = state.neurons.reach.mean()
             rows.append((at, true_sir(state, mixture), -10.0 * np.log10(turned), clipped, reach, rise))

@@ -19,7 +19,7 @@ import numpy as np
 
 from boundsep import schedules
 from boundsep._types import Matrix, Vector
-from boundsep.monitor import agreement, directions
+from boundsep.monitor import agreement, directions, turning
 from boundsep.sharpening import PATIENCE, Sharpening
 
 # Stages.
@@ -38,7 +38,6 @@ MEMORIES: Final = 30  # so many times the network's memory have to have passed
 SPARSE_LEAST: Final = 200  # times d^2 samples, in which sparse sources separate
 PEAKED: Final = 2.95  # kurtosis
 BLUNT: Final = 6.0  # samples near a face for each that goes over it
-MATURE: Final = 2.0  # a map is mature when its neurons were hit so many times for each of their patience
 LOOK: Final = 16  # samples a source between looks while sharpening, but no fewer than ...
 LOOK_AT_LEAST: Final = 256
 LOOK_AT_MOST: Final = 1024  # ... and, in between, one part in so many of the samples of the stage
@@ -61,11 +60,10 @@ class Course:
     """The stage, and the counts of samples at which it began and is to be looked at: of those that were not silent.
 
     ``expected`` is how many samples come in all where that is known, else 0, and ``distinct`` how many of them are not
-    repeated; ``memory`` how many the user wants to be
-    remembered, infinity where the mixing decides; ``took`` how many the last stage took, ``begun`` the count at which
-    it last started over; ``marks`` (2, d, q) the directions of the map's rows at the last two looks, ``fitting`` (d, q)
-    at the last one at which samples fitted; ``auditions`` how many trials there were, and ``rest`` the count of samples
-    until which there is no other.
+    repeated; ``memory`` how many the user wants to be remembered, infinity where the mixing decides; ``took`` how many
+    the last stage took, ``begun`` the count at which it last started over; ``marks`` (2, d, q) the directions of the
+    map's rows at the last two looks, ``fitting`` (d, q) at the last one at which samples fitted; ``auditions`` how many
+    trials there were, and ``rest`` the count of samples until which there is no other.
     """
 
     SHAPES: ClassVar = {"marks": (2, "d", "q"), "fitting": ("d", "q")}
@@ -123,6 +121,11 @@ class Course:
         return self.stage != CONSTANT
 
     @property
+    def auditioning(self) -> bool:
+        """Whether another map is being tried, while outputs come from the champion."""
+        return self.stage in (AUDITION, TRIAL)
+
+    @property
     def separated(self) -> bool:
         """Whether stage one is done."""
         return self.stage > SEPARATING
@@ -155,7 +158,7 @@ class Course:
             self.due = self.heard + max(FEWEST, passed // 32)
             return
         now = directions(unmixing)
-        turned = np.mean(1.0 - np.sum(now * self.marks[0], axis=1) ** 2)
+        turned = np.mean(turning(self.marks[0], now))
         self.marks[0] = self.marks[1]
         self.marks[1] = now
         self.looks += 1
@@ -179,7 +182,7 @@ class Course:
             self.enter(SEPARATING)
             return
         young = serving if trial is None else trial
-        if young.hits() < MATURE * young.patience * d:
+        if not young.mature:
             return
         if trial is not None:
             self.auditions += 1
@@ -199,7 +202,7 @@ class Course:
         Twice in a row; or once, and the map is not the one any more that it was when they last fitted.
         """
         fit, now = serving.worst_fit(), directions(serving.unmixing())
-        if serving.hits() < MATURE * serving.patience * self.marks.shape[1]:
+        if not serving.mature:
             return False
         if self.best < GOOD or not self.fitting.any():
             self.best, self.fitting[:] = max(self.best, fit), now

@@ -56,9 +56,7 @@ class Monitor:
         """
         if self.at[0] == self.origin:
             return math.inf
-        norms = np.linalg.norm(self.maps[0], axis=1) * np.linalg.norm(unmixing, axis=1)
-        cosines = np.sum(self.maps[0] * unmixing, axis=1) / np.where(norms > 0.0, norms, 1.0)
-        turned = np.sqrt(np.maximum(0.0, 1.0 - cosines**2))
+        turned = np.sqrt(np.maximum(0.0, turning(self.maps[0], unmixing)))
         changed = np.abs(np.log(gains / self.gains[0]))
         moved = float(max(turned.max(), changed.max()))
         return moved if math.isfinite(moved) else math.inf
@@ -76,6 +74,11 @@ def directions(unmixing: Matrix) -> Matrix:
     """Return the rows of a map, each of length one."""
     norms = np.linalg.norm(unmixing, axis=1, keepdims=True)
     return unmixing / np.where(norms > 0.0, norms, 1.0)
+
+
+def turning(older: Matrix, newer: Matrix) -> Vector:
+    """Return the squared sine of the angle between each row of one map and that of another."""
+    return 1.0 - np.sum(directions(older) * directions(newer), axis=1) ** 2
 
 
 def agreement(older: Matrix, newer: Matrix) -> float:

@@ -9,6 +9,7 @@ from typing import Final
 
 import numpy as np
 
+from boundsep import kernels as k
 from boundsep._types import Vector
 
 # What the leak descends on (see docs/errata.md), and the power of D that it is then in proportion to.
@@ -114,9 +115,10 @@ def settling(before: Vector, n_samples: int, *, memory: float = math.inf) -> Vec
     rates : ndarray of shape (8,)
     """
     rates = before.copy()
-    rates[0] = max(1.0 / (1.0 / before[0] + n_samples / FALLING), min(before[0], 1.0 / memory))
-    fallen = rates[0] / before[0]
-    rates[1] *= fallen**GAINS_FALL
-    rates[2] *= fallen
-    rates[4] *= fallen
+    first = before[k.FORGETTING]
+    rates[k.FORGETTING] = max(1.0 / (1.0 / first + n_samples / FALLING), min(first, 1.0 / memory))
+    fallen = rates[k.FORGETTING] / first
+    rates[k.GAIN_STEP] *= fallen**GAINS_FALL
+    rates[k.GAIN_LEAK] *= fallen
+    rates[k.CENTRE_STEP] *= fallen
     return rates

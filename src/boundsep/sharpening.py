@@ -53,6 +53,7 @@ OVERDUE: Final = 30.0  # so many times as long without a hit is no accident: the
 RECOVERY: Final = 65.0 / 64.0  # by which growth then rises each sample
 BAND: Final = 4.0  # a sample is near a face if less than so many excesses short of it
 SHARP: Final = 2.0  # CROWD where a face is flat and sharp, by its geometry; somewhat more while it sharpens
+MATURE: Final = 2.0  # a map is mature when its neurons were hit so many times for each of their patience
 PATIENCE: Final = 6.0  # a neuron's growth falls by a factor of e^2 while it is hit so many times per component
 OFFSET: Final = 9.0  # dB from a mean excess to the interference that it goes with
 
@@ -214,6 +215,11 @@ class Sharpening:
     def hits(self) -> float:
         """Return how often a neuron was driven past its limit, in the mean."""
         return float(np.mean(self.faces[HITS]))
+
+    @property
+    def mature(self) -> bool:
+        """Whether its neurons were hit often enough for what they know of their faces to be believed."""
+        return self.hits() >= MATURE * self.patience * len(self.centre)
 
     def volume(self, whitening: Matrix) -> float:
         """Return what the stage maximises: the logarithm of the volume of its map from the sensors.

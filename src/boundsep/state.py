@@ -226,7 +226,7 @@ class State(Tuned, Stored):
         guard = self.sharpening.guard if second else self.neurons.guard
         silent = guard[g.SILENT]
         Y = self.sharpening.learn(x) if second else self.neurons.learn(x, self.rates, euler=self.euler)
-        if stage in (course.AUDITION, course.TRIAL):
+        if self.course.auditioning:
             Y = self.champion.learn(self.to_champion.learn(X))
         if stage >= course.SHARPENING:  # stage two knows no limit but one
             Y *= limit_of(self.rates)
@@ -253,11 +253,11 @@ class State(Tuned, Stored):
     @property
     def serving(self) -> Whitener:
         """What brings samples to the network that outputs come from."""
-        return self.to_champion if self.course.stage in (course.AUDITION, course.TRIAL) else self.whitener
+        return self.to_champion if self.course.auditioning else self.whitener
 
     def _sharper(self) -> Sharpening | None:
         """Return the map of stage two that outputs come from, where they do."""
-        if self.course.stage in (course.AUDITION, course.TRIAL):
+        if self.course.auditioning:
             return self.champion
         return self.sharpening if self.course.stage == course.SHARPENING else None
 

@@ -57,9 +57,9 @@ class Tuned:
     def _follow_drift(self) -> None:
         """Let stage two remember no more than the drift of the mixing allows."""
         sharpening = self.sharpening
-        if sharpening.hits() >= course.MATURE * sharpening.patience * len(sharpening.centre):
-            heard, d = sharpening.heard(), len(sharpening.centre)
-            self.drift.watch(sharpening.sharpness(), sharpening.hits(), d, heard)
+        if sharpening.mature:
+            d = len(sharpening.centre)
+            self.drift.watch(sharpening.sharpness(), sharpening.hits(), d, sharpening.heard())
         sharpening.memory = min(self.course.memory, self.drift.memory)
 
     def _enter(self, before: int) -> None:
